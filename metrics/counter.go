@@ -1,0 +1,125 @@
+package metrics
+
+import (
+	"math"
+	"sync/atomic"
+)
+
+const (
+	stripes       = 8
+	cacheLineSize = 64
+)
+
+type cell struct {
+	n atomic.Int64
+	_ [cacheLineSize - 8]byte
+}
+
+// Counter is a monotonic count spread over cache lines.
+type Counter struct {
+	cells [stripes]cell
+}
+
+// Inc adds one.
+func (c *Counter) Inc() { c.cells[0].n.Add(1) }
+
+// Add adds n.
+func (c *Counter) Add(n int64) { c.cells[0].n.Add(n) }
+
+// AddAt adds n on the stripe hint picks; callers that run on several cores
+// pass something that differs between them, such as a session or buffer number.
+func (c *Counter) AddAt(hint uint32, n int64) { c.cells[hint%stripes].n.Add(n) }
+
+// Value sums the stripes.
+func (c *Counter) Value() int64 {
+	var sum int64
+	for i := range c.cells {
+		sum += c.cells[i].n.Load()
+	}
+	return sum
+}
+
+func (c *Counter) reset() {
+	for i := range c.cells {
+		c.cells[i].n.Store(0)
+	}
+}
+
+// Gauge is a value that goes up and down.
+type Gauge struct {
+	n atomic.Int64
+	_ [cacheLineSize - 8]byte
+}
+
+// Add adds n, which may be negative.
+func (g *Gauge) Add(n int64) { g.n.Add(n) }
+
+// Set replaces the value.
+func (g *Gauge) Set(n int64) { g.n.Store(n) }
+
+// Value is the current value.
+func (g *Gauge) Value() int64 { return g.n.Load() }
+
+// Histogram counts observations in buckets with fixed upper edges.
+type Histogram struct {
+	edges   []float64 // ascending
+	buckets []atomic.Int64
+	sumBits atomic.Uint64
+}
+
+// NewHistogram makes a histogram with the given ascending upper edges; a last
+// bucket takes what is above them.
+func NewHistogram(edges []float64) *Histogram {
+	return &Histogram{edges: edges, buckets: make([]atomic.Int64, len(edges)+1)}
+}
+
+// Observe counts v, in the unit of the edges (seconds for times).
+func (h *Histogram) Observe(v float64) {
+	lo, hi := 0, len(h.edges)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if v <= h.edges[mid] {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	h.buckets[lo].Add(1)
+	for {
+		old := h.sumBits.Load()
+		if h.sumBits.CompareAndSwap(old, math.Float64bits(math.Float64frombits(old)+v)) {
+			return
+		}
+	}
+}
+
+// Snapshot is the total count, the sum and the cumulative count by upper edge.
+func (h *Histogram) Snapshot() (count uint64, sum float64, cumulative map[float64]uint64) {
+	cumulative = make(map[float64]uint64, len(h.edges))
+	var total int64
+	for i, edge := range h.edges {
+		total += h.buckets[i].Load()
+		cumulative[edge] = uint64(total)
+	}
+	total += h.buckets[len(h.edges)].Load()
+	return uint64(total), math.Float64frombits(h.sumBits.Load()), cumulative
+}
+
+func (h *Histogram) reset() {
+	for i := range h.buckets {
+		h.buckets[i].Store(0)
+	}
+	h.sumBits.Store(0)
+}
+
+// decades returns edges 1, 2.5 and 5 times each power of ten from lo to hi.
+func decades(lo, hi float64) []float64 {
+	var edges []float64
+	for e := lo; e < hi*1.0001; e *= 10 {
+		edges = append(edges, e)
+		if e*2.5 < hi {
+			edges = append(edges, e*2.5, e*5)
+		}
+	}
+	return edges
+}
