@@ -1,0 +1,21 @@
+package wal
+
+// Critical runs fn, in which pages are changed and the change is logged. A panic
+// in fn would leave a changed page without its record, so it ends the process:
+// nobody above may recover from it; the next start replays the log.
+func Critical(fn func()) {
+	done := false
+	defer func() {
+		if !done {
+			dieOf(recover())
+		}
+	}()
+	fn()
+	done = true
+}
+
+// dieOf panics where nobody can recover.
+func dieOf(cause any) {
+	go func() { panic(cause) }()
+	select {}
+}
