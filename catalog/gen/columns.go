@@ -1,0 +1,54 @@
+package main
+
+import "strings"
+
+// columns writes the OIDs of the catalogs, the positions of their columns, and how
+// they are keyed, after PostgreSQL's own indexes.
+func (g *generator) columns() {
+	f := newFile("columns_gen.go")
+	rels := g.query(`SELECT oid, relname, relisshared FROM pg_class
+		WHERE relkind = 'r' AND relnamespace = 'pg_catalog'::regnamespace ORDER BY oid`)
+	f.printf("// OIDs of the catalogs.\nconst (\n")
+	for _, r := range rels {
+		f.printf("%s OID = %s\n", camel(r.s(1)), r.s(0))
+	}
+	f.printf(")\n\n")
+	for _, r := range rels {
+		prefix := camel(strings.TrimPrefix(r.s(1), "pg_"))
+		f.printf("// Columns of %s.\nconst (\n", r.s(1))
+		for i, a := range g.query("SELECT attname FROM pg_attribute WHERE attnum > 0 AND attrelid = " + r.s(0) + " ORDER BY attnum") {
+			f.printf("%s%s", prefix, camel(a.s(0)))
+			if i == 0 {
+				f.printf(" = iota")
+			}
+			f.printf("\n")
+		}
+		f.printf(")\n\n")
+	}
+	f.printf("var catalogDefs = [...]relDef{\n")
+	for _, r := range rels {
+		f.printf("{oid: %s, name: %q, shared: %v, cols: []OID{", r.s(0), r.s(1), r.s(2) == "t")
+		for _, a := range g.query("SELECT atttypid FROM pg_attribute WHERE attnum > 0 AND attrelid = " + r.s(0) + " ORDER BY attnum") {
+			f.printf("%s, ", a.s(0))
+		}
+		f.printf("}, indexes: []indexDef{\n")
+		for _, x := range g.query(`SELECT pg_index.indexrelid, pg_index.indexrelid::regclass, indisprimary, indisunique, indkey FROM pg_index
+			WHERE indrelid = ` + r.s(0) + " ORDER BY indisprimary DESC, pg_index.indexrelid") {
+			f.printf("{oid: %s, name: %q", x.s(0), strings.TrimPrefix(x.s(1), "pg_catalog."))
+			if x.s(2) == "t" {
+				f.printf(", primary: true")
+			}
+			if x.s(3) == "t" {
+				f.printf(", unique: true")
+			}
+			f.printf(", cols: []uint8{")
+			for _, k := range strings.Fields(x.s(4)) {
+				f.printf("%s - 1, ", k)
+			}
+			f.printf("}},\n")
+		}
+		f.printf("}},\n")
+	}
+	f.printf("}\n")
+	f.write()
+}
