@@ -36,6 +36,10 @@ type Var struct {
 	RT       int
 	Attno    int
 	LevelsUp int
+	// Syn names the column as the query wrote it, where that is through the alias of a join:
+	// SynRT is then the join's entry. Only printing looks at it; SynAttno 0 and SynRT equal to RT otherwise.
+	SynRT    int
+	SynAttno int
 }
 
 // Const is a literal.
@@ -43,8 +47,11 @@ type Const struct {
 	Typed
 	Value types.Datum
 	// Lifted is 1 + the index of the literal in the statement's lifted
-	// literals where the plan cache may put another value in its place; 0 none.
-	Lifted int
+	// literals where the plan cache may put another value in its place; 0 none. The
+	// value is then what the input function of Type (with Typmod) makes of the literal's text, in the manner of
+	// types.In; with Negated, of the text with a minus sign in front.
+	Lifted  int
+	Negated bool
 }
 
 // Param is an external parameter $Number (1-based), or with Exec set the
@@ -144,8 +151,9 @@ type CoalesceExpr struct {
 // MinMaxExpr is GREATEST or LEAST.
 type MinMaxExpr struct {
 	Typed
-	Greatest bool
-	Args     []Expr
+	Greatest  bool
+	Args      []Expr
+	InputColl types.OID
 }
 
 // NullTest is IS [NOT] NULL; ArgIsRow tests every field.
@@ -216,8 +224,25 @@ type ArrayExpr struct {
 // RowExpr is ROW(...), of type record or a named composite.
 type RowExpr struct {
 	Typed
-	Args  []Expr
-	Names []string
+	Args     []Expr
+	Names    []string
+	Implicit bool // written (a, b), not ROW(a, b)
+	Format   CoercionForm
+}
+
+// ConvertRowtypeExpr turns a row of one named composite type into another's, column by column of the same name.
+type ConvertRowtypeExpr struct {
+	Typed
+	Arg    Expr
+	Format CoercionForm
+}
+
+// FieldStore is the composite value Arg with fields Attnos (1-based) replaced.
+type FieldStore struct {
+	Typed
+	Arg    Expr
+	Values []Expr
+	Attnos []int
 }
 
 // RowCompareExpr is (a, b) < (c, d) and its kin, decided column by column.
@@ -225,6 +250,7 @@ type RowCompareExpr struct {
 	Typed
 	Kind        string // <, <=, >=, >
 	Ops, Funcs  []types.OID
+	InputColls  []types.OID
 	Left, Right []Expr
 }
 
@@ -297,15 +323,19 @@ const (
 	SubLinkAll
 	SubLinkExpr
 	SubLinkArray
+	SubLinkRowCompare // Test over the one row, null if there is none
 )
 
-// SubLink is a sub-select in an expression.
+// SubLink is a sub-select in an expression. UPDATE SET (a, b) = (SELECT ...) makes FieldSelects over one
+// SubLink of type record which they share by pointer: it is to be evaluated once a row.
 type SubLink struct {
 	Typed
 	Kind  SubLinkKind
 	Query *Query
-	// Test compares the outer expressions with SubColumns; nil unless Any or All.
+	// Test compares the outer expressions with SubColumns; nil unless Any, All or RowCompare.
 	Test Expr
+	// Operator is the operator's name as written, for printing.
+	Operator string
 }
 
 // SubColumn stands in a SubLink's Test for output column Number (0-based).
@@ -317,24 +347,28 @@ type SubColumn struct {
 // Aggref is an aggregate call of this query level (LevelsUp > 0: an outer one's).
 type Aggref struct {
 	Typed
-	Func      types.OID
-	Args      []TargetEntry // with the ORDER BY columns, as in PostgreSQL
-	NArgs     int           // how many of Args are arguments (the rest only sort)
-	Direct    []Expr        // of an ordered-set aggregate
-	OrderBy   []SortClause
-	Distinct  bool
-	Filter    Expr
-	Star      bool
-	Variadic  bool
-	LevelsUp  int
-	InputColl types.OID
+	Func     types.OID
+	Args     []TargetEntry // with the ORDER BY columns, as in PostgreSQL
+	NArgs    int           // how many of Args are arguments (the rest only sort)
+	Direct   []Expr        // of an ordered-set aggregate
+	OrderBy  []SortClause
+	Distinct bool
+	// DistinctBy, with Distinct, are the columns compared: those of OrderBy first.
+	DistinctBy []SortClause
+	Filter     Expr
+	Star       bool
+	Variadic   bool
+	Kind       byte // pg_aggregate.aggkind: n, o, h
+	LevelsUp   int
+	InputColl  types.OID
 }
 
 // GroupingFunc is GROUPING(...): Refs are group clause indexes.
 type GroupingFunc struct {
 	Typed
-	Args []Expr
-	Refs []int
+	Args     []Expr
+	Refs     []int
+	LevelsUp int
 }
 
 // WindowFunc is a call with OVER; Window indexes Query.Windows.

@@ -41,7 +41,9 @@ type Query struct {
 	Targets   []TargetEntry
 	Returning []TargetEntry
 
-	Group         []SortClause
+	Group []SortClause
+	// Grouping is the GROUPING SETS clause as written, for printing.
+	Grouping      []*GroupingSet
 	GroupingSets  [][]int // each a list of indexes into Group; nil: one set with all
 	GroupDistinct bool
 	Having        Expr
@@ -54,7 +56,9 @@ type Query struct {
 	WithTies      bool
 	RowMarks      []RowMark
 
-	SetOp *SetOp // with set operations, Targets name the outputs only
+	// SetOp, with set operations, yields the rows: Targets then are Var{RT: -1, Attno: i+1},
+	// standing for its columns, and RTable is empty. The leaves are one level in.
+	SetOp *SetOp
 
 	HasAggs, HasWindows, HasSubLinks, HasTargetSRFs, HasModifyingCTE bool
 }
@@ -82,6 +86,25 @@ type TargetEntry struct {
 	OrigTable types.OID
 	OrigAttno int
 }
+
+// GroupingSet is a node of a GROUPING SETS clause.
+type GroupingSet struct {
+	Kind GroupingSetKind
+	Refs []int // SortClause.Ref of Group, for GroupingSimple
+	Sets []*GroupingSet
+}
+
+// GroupingSetKind is the kind of a GroupingSet.
+type GroupingSetKind uint8
+
+// The kinds of grouping sets.
+const (
+	GroupingEmpty GroupingSetKind = iota
+	GroupingSimple
+	GroupingRollup
+	GroupingCube
+	GroupingSets
+)
 
 // SortClause names a target by Ref, with how to compare and order it.
 type SortClause struct {
@@ -123,9 +146,15 @@ type RangeTableEntry struct {
 	Lateral  bool
 
 	JoinKind JoinKind // RTEJoin
-	// JoinVars gives per column the expression over the inputs it stands for.
+	// JoinVars gives per column the expression over the inputs it stands for. Only Vars for merged columns
+	// of a USING that are not simply one side's refer to a join's entry.
 	JoinVars  []Expr
 	JoinUsing []string
+	// UsingAlias is the alias of JOIN ... USING (...) AS x.
+	UsingAlias string
+	// JoinLeft and JoinRight give per column the attribute number in the left and right input, 0 for none; merged columns,
+	// which come first, have both.
+	JoinLeft, JoinRight []int
 
 	Functions  []RTEFunc // RTEFunction, more than one with ROWS FROM
 	Ordinality bool
@@ -137,6 +166,24 @@ type RangeTableEntry struct {
 	SelfReference bool // the recursive term's own name
 
 	InFrom bool
+
+	// AliasColumns are the column aliases that were written, and with HasColumnDefs the column
+	// definitions of the function, for printing.
+	AliasColumns []string
+
+	// What is done to the relation needs the privileges Required (catalog.Acl bits) on it, or on every column of
+	// the sets. CheckAs is whose privileges count: a view's owner; 0 is the current user. Attribute 0 is the whole row.
+	Required                           uint32
+	CheckAs                            types.OID
+	SelectCols, InsertCols, UpdateCols []int
+	Sample                             *TableSample
+}
+
+// TableSample is TABLESAMPLE.
+type TableSample struct {
+	Handler    types.OID
+	Args       []Expr
+	Repeatable Expr
 }
 
 // RTEColumn is a column of a range table entry.
@@ -154,6 +201,8 @@ type RTEFunc struct {
 	Columns []RTEColumn
 	// Scalar means the function yields one value, not a row.
 	Scalar bool
+	// ColumnDefs means the columns were given by a column definition list.
+	ColumnDefs bool
 }
 
 // FromItem is a *RangeRef or a *Join.
@@ -181,6 +230,8 @@ type Join struct {
 	Left, Right FromItem
 	On          Expr // nil for CROSS JOIN
 	RT          int
+	// Natural and Using tell how On came about, for printing.
+	Using []string
 }
 
 func (*RangeRef) fromItem() {}
@@ -194,6 +245,8 @@ type CTE struct {
 	Recursive    bool
 	Materialized CTEMaterialize
 	RefCount     int
+	AliasColumns []string // as written, for printing
+	loc          int
 }
 
 // CTEMaterialize is the MATERIALIZED option.
@@ -270,10 +323,13 @@ type OnConflict struct {
 
 // Window is a window definition.
 type Window struct {
-	Name      string
-	Partition []SortClause
-	OrderBy   []SortClause
-	Frame     Frame
+	Name string
+	// RefName is the window this one was derived from, with CopiedOrder its order too, for printing.
+	RefName     string
+	CopiedOrder bool
+	Partition   []SortClause
+	OrderBy     []SortClause
+	Frame       Frame
 }
 
 // FrameMode is ROWS, RANGE or GROUPS.
@@ -316,4 +372,8 @@ type Frame struct {
 	StartOffset, EndOffset Expr
 	Exclude                FrameExclude
 	Explicit               bool
+	// StartFunc and EndFunc are the in_range functions of a RANGE frame with offsets.
+	StartFunc, EndFunc                  types.OID
+	InRangeColl                         types.OID
+	InRangeAscending, InRangeNullsFirst bool
 }
