@@ -96,14 +96,6 @@ func (f *osFile) Size() (int64, error) {
 	return st.Size(), nil
 }
 
-// OSFile returns the descriptor behind f, or nil where f is not a file of OSFS.
-func OSFile(f File) *os.File {
-	if f, ok := f.(*osFile); ok {
-		return f.f
-	}
-	return nil
-}
-
 // writeZeros makes [off, off+n) of f part of the file by writing what is behind its end; bytes
 // already there stay.
 func writeZeros(f File, off, n int64) error {
