@@ -1,8 +1,33 @@
 package wal
 
 import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+
+	"github.com/klauspost/compress/s2"
+
 	"github.com/minipg/minipg/storage"
 )
+
+const (
+	headerBytes     = 16
+	crcTrailerBytes = 28
+	// maxRecordBytes bounds a record, so that a length read from garbage is not believed.
+	maxRecordBytes = 1 << 30
+)
+
+// The bits of a block reference's flags; the lowest two are the fork.
+const (
+	blockForkMask   = 0x03
+	blockSameRel    = 0x04
+	blockWillInit   = 0x08
+	blockHasImage   = 0x10
+	blockCompressed = 0x20
+	blockHasData    = 0x40
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // RMID names the package that redoes a record.
 type RMID uint8
@@ -80,4 +105,121 @@ type BlockRef struct {
 	image                []byte
 	compressed           bool
 	holeStart, holeBytes int
+}
+
+var errMalformed = errors.New("malformed log record")
+
+// decoder takes a record's fields off its front; after a failure it yields zeros.
+type decoder struct {
+	b   []byte
+	bad bool
+}
+
+func (d *decoder) uvarint() uint64 {
+	v, n := binary.Uvarint(d.b)
+	if n <= 0 {
+		d.bad = true
+		return 0
+	}
+	d.b = d.b[n:]
+	return v
+}
+
+func (d *decoder) take(n uint64) []byte {
+	if n > uint64(len(d.b)) {
+		d.bad = true
+		return nil
+	}
+	p := d.b[:n:n]
+	d.b = d.b[n:]
+	return p
+}
+
+func (d *decoder) byte() byte {
+	if p := d.take(1); p != nil {
+		return p[0]
+	}
+	return 0
+}
+
+// decode fills rec from a whole record whose checksum is right. rec keeps
+// pointing into b.
+func (rec *Record) decode(b []byte, lsn storage.LSN) error {
+	rec.LSN, rec.EndLSN = lsn, lsn+storage.LSN(len(b))
+	rec.Prev = 0
+	if back := binary.LittleEndian.Uint32(b[8:]); back != 0 {
+		rec.Prev = lsn - storage.LSN(back)
+	}
+	rec.RM, rec.Kind = RMID(b[12]), Kind(b[13])
+	rec.incarnation = binary.LittleEndian.Uint16(b[14:])
+	d := decoder{b: b[headerBytes:]}
+	rec.XID = d.uvarint()
+	rec.DB = uint32(d.uvarint())
+	n := int(d.byte())
+	if n > MaxBlocks {
+		return errMalformed
+	}
+	rec.Blocks = rec.Blocks[:0]
+	var rel storage.RelFile
+	for range n {
+		rec.Blocks = append(rec.Blocks, d.block(&rel))
+	}
+	rec.Data = d.b
+	if d.bad || rec.RM >= numRM {
+		return errMalformed
+	}
+	return nil
+}
+
+func (d *decoder) block(rel *storage.RelFile) BlockRef {
+	flags := d.byte()
+	if flags&blockSameRel == 0 {
+		rel.Tablespace = uint32(d.uvarint())
+		rel.Database = uint32(d.uvarint())
+		rel.Number = storage.FileNumber(d.uvarint())
+	}
+	ref := BlockRef{
+		Tag: storage.BlockTag{
+			Rel: *rel, Fork: storage.Fork(flags & blockForkMask), Block: storage.BlockNumber(d.uvarint()),
+		},
+		WillInit:   flags&blockWillInit != 0,
+		HasImage:   flags&blockHasImage != 0,
+		compressed: flags&blockCompressed != 0,
+	}
+	if ref.HasImage {
+		ref.holeStart, ref.holeBytes = int(d.uvarint()), int(d.uvarint())
+		ref.image = d.take(d.uvarint())
+		if ref.holeStart < 0 || ref.holeBytes < 0 || ref.holeStart+ref.holeBytes > storage.PageSize {
+			d.bad = true
+		}
+	}
+	if flags&blockHasData != 0 {
+		ref.Data = d.take(d.uvarint())
+	}
+	return ref
+}
+
+// RestoreImage writes the page image into page.
+func (ref *BlockRef) RestoreImage(page storage.Page) error {
+	want := storage.PageSize - ref.holeBytes
+	raw := ref.image
+	if ref.compressed {
+		if n, err := s2.DecodedLen(raw); err != nil || n != want {
+			return errMalformed
+		}
+		// Into the page itself: what stands behind the hole is moved up afterwards.
+		out, err := s2.Decode(page[:want], raw)
+		if err != nil {
+			return errMalformed
+		}
+		raw = out
+	}
+	if len(raw) != want {
+		return errMalformed
+	}
+	holeEnd := ref.holeStart + ref.holeBytes
+	copy(page[holeEnd:], raw[ref.holeStart:])
+	copy(page[:ref.holeStart], raw)
+	clear(page[ref.holeStart:holeEnd])
+	return nil
 }

@@ -1,0 +1,5 @@
+package wal
+
+import "syscall"
+
+const openDatasyncFlag = syscall.O_DSYNC

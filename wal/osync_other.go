@@ -1,0 +1,7 @@
+//go:build !linux
+
+package wal
+
+import "os"
+
+const openDatasyncFlag = os.O_SYNC
