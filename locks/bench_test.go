@@ -1,0 +1,94 @@
+package locks
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/minipg/minipg/metrics"
+)
+
+func benchManager(table bool) *Manager {
+	cfg := Config{Metrics: metrics.Discard()}
+	if table {
+		cfg.ExtensionTable = NewExtensionTable(DefaultExtensionEntries, cfg.Metrics)
+	}
+	return NewManager(cfg)
+}
+
+func benchExtension(b *testing.B, table bool) {
+	x := benchManager(table).NewSession(1).Extension()
+	ctx := context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		if x.Lock(ctx, 5, 16384) != nil {
+			b.Fatal("not locked")
+		}
+		x.Unlock(5, 16384)
+	}
+}
+
+func BenchmarkTableUncontended(b *testing.B)       { benchExtension(b, true) }
+func BenchmarkHeavyweightUncontended(b *testing.B) { benchExtension(b, false) }
+
+func benchExtensionContended(b *testing.B, table bool) {
+	for _, sessions := range []int{2, 8} {
+		b.Run(fmt.Sprintf("sessions=%d", sessions), func(b *testing.B) {
+			m := benchManager(table)
+			ctx := context.Background()
+			var pid atomic.Int32
+			b.ReportAllocs()
+			b.SetParallelism((sessions + 1) / 2)
+			b.RunParallel(func(pb *testing.PB) {
+				x := m.NewSession(pid.Add(1)).Extension()
+				for pb.Next() {
+					if x.Lock(ctx, 5, 16384) != nil {
+						b.Error("not locked")
+					}
+					x.Unlock(5, 16384)
+				}
+			})
+		})
+	}
+}
+
+func BenchmarkTableContended(b *testing.B)       { benchExtensionContended(b, true) }
+func BenchmarkHeavyweightContended(b *testing.B) { benchExtensionContended(b, false) }
+
+func BenchmarkHeavyweightUncontendedModes(b *testing.B) {
+	cases := []struct {
+		name string
+		tag  Tag
+		mode Mode
+	}{
+		{"fastpath", RelationTag(5, 16384), RowExclusive},
+		{"relation", RelationTag(5, 16384), ShareUpdateExclusive},
+		{"tuple", TupleTag(5, 16384, 7, 8), Exclusive},
+		{"strong", RelationTag(5, 16384), AccessExclusive},
+	}
+	for _, c := range cases {
+		b.Run("lock="+c.name, func(b *testing.B) {
+			s := benchManager(true).NewSession(1)
+			ctx := context.Background()
+			b.ReportAllocs()
+			for b.Loop() {
+				if s.Lock(ctx, c.tag, c.mode, LockOptions{}) != nil {
+					b.Fatal("not locked")
+				}
+				s.ReleaseTransaction()
+			}
+		})
+	}
+}
+
+func BenchmarkXID(b *testing.B) {
+	s := benchManager(true).NewSession(1)
+	b.ReportAllocs()
+	xid := uint64(3)
+	for b.Loop() {
+		s.LockXID(xid)
+		s.ReleaseTransaction()
+		xid++
+	}
+}

@@ -1,0 +1,165 @@
+package locks
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/minipg/minipg/metrics"
+	"github.com/minipg/minipg/pgerr"
+)
+
+// DefaultExtensionEntries is the length of the table in the patch.
+const DefaultExtensionEntries = 1024
+
+const entryHeld = 1 << 31 // the lock bit; below it the count of waiters
+
+// ExtensionTable is the lock on extending relations as it was tried on
+// pgsql-hackers in 2017-20: a fixed array of words. Relations that fall on one
+// entry share its lock. There is no owner, no deadlock search and, uncontended,
+// nothing but one compare-and-swap and one subtraction.
+//
+// A release wakes one waiter, not all of them as the patch does: the others
+// would find the lock taken and sleep again. The woken one does not get the
+// lock handed over but competes for it, and goes back to the head of the line
+// where it loses, so a lock under load never waits for a goroutine to be
+// scheduled.
+type ExtensionTable struct {
+	entries []extensionEntry
+	metrics *metrics.Set
+}
+
+type extensionEntry struct {
+	word atomic.Uint32
+	mu   sync.Mutex
+	head *Extension // of the waiters, linked by Extension.next
+	tail *Extension
+	_    [32]byte // one entry a cache line
+}
+
+// NewExtensionTable makes a table with the given number of entries, of which
+// there is at least one.
+func NewExtensionTable(entries int, set *metrics.Set) *ExtensionTable {
+	if set == nil {
+		set = metrics.Discard()
+	}
+	return &ExtensionTable{
+		entries: make([]extensionEntry, max(entries, 1)),
+		metrics: set,
+	}
+}
+
+// Slot is the entry a relation falls on; the lab picks relations by it.
+func (t *ExtensionTable) Slot(db uint32, file uint64) int {
+	const m = 0x9E3779B97F4A7C15
+	h := (file ^ uint64(db)<<32) * m
+	// The high half of a product spreads over any length, not only powers of 2.
+	return int((h >> 32) * uint64(len(t.entries)) >> 32)
+}
+
+// tryLock takes the entry if it is free.
+func (e *extensionEntry) tryLock() bool {
+	for {
+		w := e.word.Load()
+		if w&entryHeld != 0 {
+			return false
+		}
+		if e.word.CompareAndSwap(w, w|entryHeld) {
+			return true
+		}
+	}
+}
+
+// unlock frees the entry and wakes a waiter if there is one.
+func (e *extensionEntry) unlock() {
+	if e.word.Add(^uint32(entryHeld-1)) != 0 {
+		e.wakeOne()
+	}
+}
+
+func (e *extensionEntry) wakeOne() {
+	e.mu.Lock()
+	x := e.head
+	if x != nil {
+		e.unlinkLocked(x)
+	}
+	e.mu.Unlock()
+	if x != nil {
+		x.wake <- struct{}{}
+	}
+}
+
+// unlinkLocked requires e.mu.
+func (e *extensionEntry) unlinkLocked(x *Extension) {
+	if x.prev != nil {
+		x.prev.next = x.next
+	} else {
+		e.head = x.next
+	}
+	if x.next != nil {
+		x.next.prev = x.prev
+	} else {
+		e.tail = x.prev
+	}
+	x.prev, x.next, x.queued = nil, nil, false
+}
+
+// queueLocked requires e.mu.
+func (e *extensionEntry) queueLocked(x *Extension, first bool) {
+	x.queued = true
+	switch {
+	case e.head == nil:
+		e.head, e.tail = x, x
+	case first:
+		x.next, e.head.prev, e.head = e.head, x, x
+	default:
+		x.prev, e.tail.next, e.tail = e.tail, x, x
+	}
+}
+
+// lockSlow sleeps until it gets the entry or ctx ends.
+func (t *ExtensionTable) lockSlow(ctx context.Context, e *extensionEntry, x *Extension) error {
+	e.word.Add(1)
+	defer e.word.Add(^uint32(0))
+	start := x.s.m.now()
+	outer := x.s.beginWait(x.s.m.lockEvents[TypeExtend], start)
+	defer func() {
+		end := x.s.m.now()
+		x.s.endWait(outer, end)
+		t.metrics.ExtensionLockWaitSeconds.Observe(end.Sub(start).Seconds())
+	}()
+	for again := false; ; again = true {
+		e.mu.Lock()
+		// Under the mutex: an unlock that comes after this finds x in the queue.
+		if e.tryLock() {
+			e.mu.Unlock()
+			return nil
+		}
+		e.queueLocked(x, again)
+		e.mu.Unlock()
+		t.metrics.ExtensionLockSleep.Inc()
+		select {
+		case <-x.wake:
+		case <-ctx.Done():
+			e.giveUp(x)
+			return pgerr.From(context.Cause(ctx))
+		}
+	}
+}
+
+// giveUp leaves the queue, and passes a wake-up on that came too late.
+func (e *extensionEntry) giveUp(x *Extension) {
+	e.mu.Lock()
+	queued := x.queued
+	if queued {
+		e.unlinkLocked(x)
+	}
+	e.mu.Unlock()
+	if queued {
+		return
+	}
+	<-x.wake
+	if e.word.Load()&entryHeld == 0 {
+		e.wakeOne()
+	}
+}
