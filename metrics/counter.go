@@ -17,7 +17,8 @@ type cell struct {
 
 // Counter is a monotonic count spread over cache lines.
 type Counter struct {
-	cells [stripes]cell
+	cells  [stripes]cell
+	source atomic.Pointer[source]
 }
 
 // Inc adds one.
@@ -36,13 +37,14 @@ func (c *Counter) Value() int64 {
 	for i := range c.cells {
 		sum += c.cells[i].n.Load()
 	}
-	return sum
+	return sum + c.source.Load().value()
 }
 
 func (c *Counter) reset() {
 	for i := range c.cells {
 		c.cells[i].n.Store(0)
 	}
+	c.source.Load().reset()
 }
 
 // Gauge is a value that goes up and down.
