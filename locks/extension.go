@@ -62,12 +62,11 @@ func (x *Extension) Lock(ctx context.Context, db uint32, file uint64) error {
 		return err
 	}
 	e := &t.entries[t.Slot(db, file)]
-	if !e.word.CompareAndSwap(0, entryHeld) && !e.tryLock() {
+	if !e.tryLock() {
 		if err := t.lockSlow(ctx, e, x); err != nil {
 			return err
 		}
 	}
-	t.metrics.ExtensionLockAcquisitions.AddAt(uint32(x.s.pid), 1)
 	x.took(e, db, file)
 	return nil
 }
@@ -89,7 +88,6 @@ func (x *Extension) TryLock(db uint32, file uint64) bool {
 	if !e.tryLock() {
 		return false
 	}
-	t.metrics.ExtensionLockAcquisitions.AddAt(uint32(x.s.pid), 1)
 	x.took(e, db, file)
 	return true
 }
@@ -121,7 +119,7 @@ func (x *Extension) Waiters(db uint32, file uint64) int {
 		return x.s.m.requests(ExtendTag(db, file))
 	}
 	w := t.entries[t.Slot(db, file)].word.Load()
-	n := int(w &^ entryHeld)
+	n := int(w & entryWaiters)
 	if w&entryHeld != 0 {
 		n++
 	}

@@ -12,7 +12,13 @@ import (
 // DefaultExtensionEntries is the length of the table in the patch.
 const DefaultExtensionEntries = 1024
 
-const entryHeld = 1 << 31 // the lock bit; below it the count of waiters
+// The word of an entry: the lock bit, below it the number of waiters, above it
+// the number of acquisitions, which so costs nothing to keep.
+const (
+	entryHeld     = 1 << 31
+	entryWaiters  = entryHeld - 1
+	entryAcquired = 1 << 32
+)
 
 // ExtensionTable is the lock on extending relations as it was tried on
 // pgsql-hackers in 2017-20: a fixed array of words. Relations that fall on one
@@ -27,10 +33,15 @@ const entryHeld = 1 << 31 // the lock bit; below it the count of waiters
 type ExtensionTable struct {
 	entries []extensionEntry
 	metrics *metrics.Set
+	counted struct {
+		sync.Mutex
+		acquired []uint32 // of each entry, when last looked at
+		sum      int64
+	}
 }
 
 type extensionEntry struct {
-	word atomic.Uint32
+	word atomic.Uint64
 	mu   sync.Mutex
 	head *Extension // of the waiters, linked by Extension.next
 	tail *Extension
@@ -43,10 +54,23 @@ func NewExtensionTable(entries int, set *metrics.Set) *ExtensionTable {
 	if set == nil {
 		set = metrics.Discard()
 	}
-	return &ExtensionTable{
-		entries: make([]extensionEntry, max(entries, 1)),
-		metrics: set,
+	t := &ExtensionTable{entries: make([]extensionEntry, max(entries, 1)), metrics: set}
+	t.counted.acquired = make([]uint32, len(t.entries))
+	set.ExtensionLockAcquisitions.AddSource(t.acquisitions)
+	return t
+}
+
+// acquisitions sums what the entries have counted. Theirs wrap, the sum does
+// not as long as somebody looks now and then.
+func (t *ExtensionTable) acquisitions() int64 {
+	t.counted.Lock()
+	defer t.counted.Unlock()
+	for i := range t.entries {
+		now := uint32(t.entries[i].word.Load() >> 32)
+		t.counted.sum += int64(now - t.counted.acquired[i])
+		t.counted.acquired[i] = now
 	}
+	return t.counted.sum
 }
 
 // Slot is the entry a relation falls on; the lab picks relations by it.
@@ -64,7 +88,7 @@ func (e *extensionEntry) tryLock() bool {
 		if w&entryHeld != 0 {
 			return false
 		}
-		if e.word.CompareAndSwap(w, w|entryHeld) {
+		if e.word.CompareAndSwap(w, w+entryHeld+entryAcquired) {
 			return true
 		}
 	}
@@ -72,7 +96,7 @@ func (e *extensionEntry) tryLock() bool {
 
 // unlock frees the entry and wakes a waiter if there is one.
 func (e *extensionEntry) unlock() {
-	if e.word.Add(^uint32(entryHeld-1)) != 0 {
+	if e.word.Add(^uint64(entryHeld-1))&entryWaiters != 0 {
 		e.wakeOne()
 	}
 }
@@ -120,7 +144,7 @@ func (e *extensionEntry) queueLocked(x *Extension, first bool) {
 // lockSlow sleeps until it gets the entry or ctx ends.
 func (t *ExtensionTable) lockSlow(ctx context.Context, e *extensionEntry, x *Extension) error {
 	e.word.Add(1)
-	defer e.word.Add(^uint32(0))
+	defer e.word.Add(^uint64(0))
 	start := x.s.m.now()
 	outer := x.s.beginWait(x.s.m.lockEvents[TypeExtend], start)
 	defer func() {
