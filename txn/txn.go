@@ -15,6 +15,9 @@ const (
 	FirstXID     XID = 3 // the first one given out
 )
 
+// MaxXID is the largest XID a tuple can hold.
+const MaxXID XID = 1<<48 - 1
+
 // CID is a command number within a transaction.
 type CID uint32
 
@@ -34,6 +37,7 @@ const (
 	Aborted
 )
 
+// String names the status as PostgreSQL's pg_xact_status does.
 func (s Status) String() string {
 	return [...]string{"in progress", "committed", "aborted"}[s]
 }
@@ -43,8 +47,8 @@ type CommitInfo struct {
 	// Payload goes into the commit record (the catalog's batch). It
 	// forces a synchronous commit.
 	Payload []byte
-	// UnlinkFiles are the main forks' files to remove after the commit; replay
-	// hands them to Config.OnRedoCommit. They force a synchronous commit.
+	// UnlinkFiles are the files to remove after the commit; replay hands them to
+	// Config.OnRedoCommit. They force a synchronous commit.
 	UnlinkFiles []storage.RelFile
 	// DB is the session's database, for the record.
 	DB uint32

@@ -100,11 +100,11 @@ type Log struct {
 
 	segments sync.Mutex // serialises creation, recycling and removal of segments
 
-	dead    atomic.Pointer[deadLog] // Invariant 4
-	writer  writerState
+	dead   atomic.Pointer[deadLog] // Invariant 4
+	writer writerState
 
 	hintBuilders builderPool
-	scanned bool // Replay found the end
+	scanned      bool // Replay found the end
 }
 
 type deadLog struct{ err error }
