@@ -342,7 +342,8 @@ func TestWaitForEndsWithTheTransaction(t *testing.T) {
 		t.Errorf("rolled back, but %v", status)
 	}
 	// The parent's XID, given out inside the savepoint, must still be waited for.
-	go func() { done <- f.m.WaitFor(context.Background(), waiter, holder.TopXID(), WaitOptions{}) }()
+	top := holder.TopXID()
+	go func() { done <- f.m.WaitFor(context.Background(), waiter, top, WaitOptions{}) }()
 	select {
 	case err := <-done:
 		t.Fatalf("the wait for the parent ended early: %v", err)
