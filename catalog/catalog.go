@@ -2,8 +2,16 @@ package catalog
 
 import (
 	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
 
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+
+	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/storage"
+	"github.com/minipg/minipg/storage/pebblefs"
 )
 
 // Config opens a Catalog.
@@ -16,35 +24,121 @@ type Config struct {
 	CacheSize int64
 	// NextOID allocates OIDs, shared by all databases. The engine logs them ahead.
 	NextOID func() (OID, error)
+	// Logf receives Pebble's errors; nil drops them.
+	Logf func(format string, args ...any)
+	// Fatalf is called, and must not return, when Pebble cannot go on: a failed write of its
+	// manifest. nil panics.
+	Fatalf func(format string, args ...any)
 }
 
 // Catalog is the committed state of all databases. It is safe for concurrent use.
 type Catalog struct {
-	cfg Config
+	cfg   Config
+	db    *pebble.DB
+	block *pebble.Cache
+	// commitGate is held shared from before a commit record with a payload is inserted
+	// until the payload is applied, and taken exclusively for a moment by Flush.
+	commitGate sync.RWMutex
+	// applyMu orders Apply: commits of one session after another reach Pebble and the cache
+	// in one order.
+	applyMu sync.Mutex
+	version atomic.Uint64
+	// local numbers the states of transactions with changes of their own.
+	local atomic.Uint64
+	cache cache
+	rest  [len(builtinRest)]restRows
 }
 
 // Open opens or makes the catalog in cfg.Dir.
-func Open(cfg Config) (*Catalog, error) { return &Catalog{cfg: cfg}, nil }
+func Open(cfg Config) (*Catalog, error) {
+	if cfg.MemTableSize == 0 {
+		cfg.MemTableSize = 4 << 20
+	}
+	if cfg.CacheSize == 0 {
+		cfg.CacheSize = 8 << 20
+	}
+	c := &Catalog{cfg: cfg, block: pebble.NewCache(cfg.CacheSize)}
+	c.cache.reset()
+	opts := &pebble.Options{
+		FS:                          pebblefs.New(cfg.FS),
+		DisableWAL:                  true,
+		MemTableSize:                cfg.MemTableSize,
+		MemTableStopWritesThreshold: 4,
+		Cache:                       c.block,
+		MaxOpenFiles:                64,
+		FormatMajorVersion:          pebble.FormatNewest,
+		Logger:                      pebbleLogger{&c.cfg},
+	}
+	for i := range opts.Levels {
+		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
+	}
+	db, err := pebble.Open(cfg.Dir, opts)
+	if err != nil {
+		c.block.Unref()
+		return nil, fmt.Errorf("open catalog %q: %w", cfg.Dir, err)
+	}
+	c.db = db
+	return c, nil
+}
 
 // Close flushes nothing: what the last Flush missed is replayed from the log.
-func (c *Catalog) Close() error { return nil }
+func (c *Catalog) Close() error {
+	err := c.db.Close()
+	c.block.Unref()
+	return err
+}
 
 // Begin starts the catalog part of a transaction in a database (0: shared catalogs only).
 func (c *Catalog) Begin(db OID) *Txn { return &Txn{cat: c, db: db} }
 
 // Version counts committed catalog changes of all databases.
-func (c *Catalog) Version() uint64 { return 0 }
+func (c *Catalog) Version() uint64 { return c.version.Load() }
 
 // BeginCommit and EndCommit bracket the insertion of a commit record that carries a
 // payload and its Apply. A Flush waits for brackets that are open.
-func (c *Catalog) BeginCommit() {}
+func (c *Catalog) BeginCommit() { c.commitGate.RLock() }
 
 // EndCommit closes the bracket of BeginCommit.
-func (c *Catalog) EndCommit() {}
-
-// Apply makes a payload of Txn.Batch part of the committed state. Replay calls it too.
-func (c *Catalog) Apply(payload []byte) error { return nil }
+func (c *Catalog) EndCommit() { c.commitGate.RUnlock() }
 
 // Flush makes everything applied, and everything bracketed by BeginCommit, durable in
 // Pebble's files. A checkpoint calls it after it chose its redo point.
-func (c *Catalog) Flush(ctx context.Context) error { return nil }
+func (c *Catalog) Flush(ctx context.Context) error {
+	// Invariant 4: whoever entered before us has applied when we get the gate; whoever
+	// enters after us inserts its record behind the redo point.
+	c.commitGate.Lock()
+	//lint:ignore SA2001 passing through is the point
+	c.commitGate.Unlock()
+	if err := ctx.Err(); err != nil {
+		return pgerr.From(err)
+	}
+	if err := c.db.Flush(); err != nil {
+		return fmt.Errorf("flush catalog: %w", err)
+	}
+	return nil
+}
+
+// nextOID asks the engine.
+func (c *Catalog) nextOID() (OID, error) {
+	if c.cfg.NextOID == nil {
+		return 0, pgerr.New(pgerr.InternalError, "no OID allocator")
+	}
+	return c.cfg.NextOID()
+}
+
+type pebbleLogger struct{ cfg *Config }
+
+func (l pebbleLogger) Infof(string, ...any) {}
+
+func (l pebbleLogger) Errorf(format string, args ...any) {
+	if l.cfg.Logf != nil {
+		l.cfg.Logf(format, args...)
+	}
+}
+
+func (l pebbleLogger) Fatalf(format string, args ...any) {
+	if l.cfg.Fatalf != nil {
+		l.cfg.Fatalf(format, args...)
+	}
+	panic(fmt.Sprintf("catalog: "+format, args...))
+}

@@ -234,6 +234,8 @@ const (
 	ClassRelacl
 	ClassReloptions
 	ClassRelpartbound
+	// ClassFileNumber is ours and hidden: all 64 bits of the file number, of which relfilenode shows 32.
+	ClassFileNumber
 )
 
 // Columns of pg_authid.
@@ -914,6 +916,7 @@ const (
 	ParameterAclParacl
 )
 
+// catalogDefs are sorted by OID.
 var catalogDefs = [...]relDef{
 	{oid: 826, name: "pg_default_acl", shared: false, cols: []OID{26, 26, 26, 18, 1034}, indexes: []indexDef{
 		{oid: 828, name: "pg_default_acl_oid_index", primary: true, unique: true, cols: []uint8{1 - 1}},
@@ -939,7 +942,7 @@ var catalogDefs = [...]relDef{
 		{oid: 2690, name: "pg_proc_oid_index", primary: true, unique: true, cols: []uint8{1 - 1}},
 		{oid: 2691, name: "pg_proc_proname_args_nsp_index", unique: true, cols: []uint8{2 - 1, 20 - 1, 3 - 1}},
 	}},
-	{oid: 1259, name: "pg_class", shared: false, cols: []OID{26, 19, 26, 26, 26, 26, 26, 26, 26, 23, 700, 23, 26, 16, 16, 18, 18, 21, 21, 16, 16, 16, 16, 16, 16, 18, 16, 26, 28, 28, 1034, 1009, 194}, indexes: []indexDef{
+	{oid: 1259, name: "pg_class", shared: false, cols: []OID{26, 19, 26, 26, 26, 26, 26, 26, 26, 23, 700, 23, 26, 16, 16, 18, 18, 21, 21, 16, 16, 16, 16, 16, 16, 18, 16, 26, 28, 28, 1034, 1009, 194, 20}, indexes: []indexDef{
 		{oid: 2662, name: "pg_class_oid_index", primary: true, unique: true, cols: []uint8{1 - 1}},
 		{oid: 2663, name: "pg_class_relname_nsp_index", unique: true, cols: []uint8{2 - 1, 3 - 1}},
 		{oid: 3455, name: "pg_class_tblspc_relfilenode_index", cols: []uint8{9 - 1, 8 - 1}},
@@ -1004,6 +1007,7 @@ var catalogDefs = [...]relDef{
 		{oid: 2664, name: "pg_constraint_conname_nsp_index", cols: []uint8{2 - 1, 3 - 1}},
 		{oid: 2665, name: "pg_constraint_conrelid_contypid_conname_index", unique: true, cols: []uint8{8 - 1, 9 - 1, 2 - 1}},
 		{oid: 2666, name: "pg_constraint_contypid_index", cols: []uint8{9 - 1}},
+		{name: "by referenced relation", cols: []uint8{ConstraintConfrelid}},
 	}},
 	{oid: 2607, name: "pg_conversion", shared: false, cols: []OID{26, 19, 26, 26, 23, 23, 24, 16}, indexes: []indexDef{
 		{oid: 2670, name: "pg_conversion_oid_index", primary: true, unique: true, cols: []uint8{1 - 1}},

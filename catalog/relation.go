@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"sync/atomic"
+
 	"github.com/minipg/minipg/storage"
 	"github.com/minipg/minipg/types"
 )
@@ -109,6 +111,8 @@ type Relation struct {
 
 	attrByName map[string]int16
 	version    uint64
+	typeInfo   *types.TypeInfo
+	stale      atomic.Bool
 }
 
 // Version is the catalog version at which the descriptor was built.

@@ -2,6 +2,16 @@ package main
 
 import "strings"
 
+// hiddenColumns follow the columns of PostgreSQL in stored rows.
+var hiddenColumns = map[string]struct{ name, typ, why string }{
+	"pg_class": {"ClassFileNumber", "20", "all 64 bits of the file number, of which relfilenode shows 32."},
+}
+
+// extraIndexes are keys that PostgreSQL does without.
+var extraIndexes = map[string]string{
+	"pg_constraint": `{name: "by referenced relation", cols: []uint8{ConstraintConfrelid}},` + "\n",
+}
+
 // columns writes the OIDs of the catalogs, the positions of their columns, and how
 // they are keyed, after PostgreSQL's own indexes.
 func (g *generator) columns() {
@@ -23,13 +33,19 @@ func (g *generator) columns() {
 			}
 			f.printf("\n")
 		}
+		if extra := hiddenColumns[r.s(1)]; extra.name != "" {
+			f.printf("// %s is ours and hidden: %s\n%s\n", extra.name, extra.why, extra.name)
+		}
 		f.printf(")\n\n")
 	}
-	f.printf("var catalogDefs = [...]relDef{\n")
+	f.printf("// catalogDefs are sorted by OID.\nvar catalogDefs = [...]relDef{\n")
 	for _, r := range rels {
 		f.printf("{oid: %s, name: %q, shared: %v, cols: []OID{", r.s(0), r.s(1), r.s(2) == "t")
 		for _, a := range g.query("SELECT atttypid FROM pg_attribute WHERE attnum > 0 AND attrelid = " + r.s(0) + " ORDER BY attnum") {
 			f.printf("%s, ", a.s(0))
+		}
+		if extra := hiddenColumns[r.s(1)]; extra.name != "" {
+			f.printf("%s, ", extra.typ)
 		}
 		f.printf("}, indexes: []indexDef{\n")
 		for _, x := range g.query(`SELECT pg_index.indexrelid, pg_index.indexrelid::regclass, indisprimary, indisunique, indkey FROM pg_index
@@ -47,7 +63,7 @@ func (g *generator) columns() {
 			}
 			f.printf("}},\n")
 		}
-		f.printf("}},\n")
+		f.printf("%s}},\n", extraIndexes[r.s(1)])
 	}
 	f.printf("}\n")
 	f.write()

@@ -48,6 +48,7 @@ func main() {
 	g.casts()
 	g.aggregates()
 	g.rest()
+	g.keywords()
 }
 
 // row is one result row in text form; a nil entry is NULL.
