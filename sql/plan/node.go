@@ -46,6 +46,8 @@ type Col struct {
 	analyze.Typed
 	Input int
 	Index int
+	// Source is the expression the column shows, for EXPLAIN.
+	Source analyze.Expr
 }
 
 // System column numbers, as PostgreSQL's attnums.
@@ -574,6 +576,9 @@ type CTEPlan struct {
 	Node      Node
 	Modifying bool
 	Recursive bool
+	// Depends are executor parameters of an enclosing sub-plan the CTE reads: its
+	// rows are to be thrown away when one of them changes.
+	Depends []int
 }
 
 // OutputColumn describes a result column for RowDescription.
