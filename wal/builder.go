@@ -30,6 +30,7 @@ type Builder struct {
 
 	enc    []byte // the encoded record
 	images int    // in enc
+	lsn    storage.LSN
 	crc    uint32 // of enc behind the fixed header
 
 	scratch []byte                // compression's output
@@ -227,6 +228,9 @@ func grow(buf []byte, n int) []byte {
 	}
 	return buf[:0]
 }
+
+// LSN returns where the record last inserted starts.
+func (b *Builder) LSN() storage.LSN { return b.lsn }
 
 // Size bounds the bytes of the record so far, without images, for Reserve.
 func (b *Builder) Size() int {

@@ -7,15 +7,15 @@ func Critical(fn func()) {
 	done := false
 	defer func() {
 		if !done {
-			dieOf(recover())
+			Die(recover())
 		}
 	}()
 	fn()
 	done = true
 }
 
-// dieOf panics where nobody can recover.
-func dieOf(cause any) {
+// Die ends the process: it panics where nobody can recover.
+func Die(cause any) {
 	go func() { panic(cause) }()
 	select {}
 }

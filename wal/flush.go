@@ -274,6 +274,9 @@ func (l *Log) openLocked(seg int64) error {
 		}
 		l.write.retired = append(l.write.retired, l.write.file)
 	}
+	if l.write.seg != seg && l.cfg.OnSegment != nil {
+		l.cfg.OnSegment()
+	}
 	l.write.file, l.write.seg, l.write.method = f, seg, method
 	if l.write.scratch == nil {
 		l.write.scratch = make([]byte, 64<<10)

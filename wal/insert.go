@@ -41,6 +41,7 @@ func (l *Log) Insert(b *Builder) storage.LSN {
 		// A checkpoint moved the redo point since encode looked: Invariant 2.
 	}
 	l.copyIn(slot, start, b.enc)
+	b.lsn = start
 	l.countInsert(b)
 	l.prepareAhead(end)
 	return end

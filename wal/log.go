@@ -57,6 +57,9 @@ type Config struct {
 	// neither waits nor calls Flush or Close.
 	Fatal func(error)
 
+	// OnSegment, if set, is called when the log enters another segment; it must not wait.
+	OnSegment func()
+
 	// UnsafeNoFullPageImages leaves out page images: a variant that crash tests
 	// must catch.
 	UnsafeNoFullPageImages bool
@@ -133,7 +136,7 @@ func Open(cfg Config) (*Log, error) {
 		cfg.WriterDelay = func() time.Duration { return defaultWriterDelay }
 	}
 	if cfg.Fatal == nil {
-		cfg.Fatal = func(err error) { dieOf(err) }
+		cfg.Fatal = func(err error) { Die(err) }
 	}
 	if err := checkSizes(&cfg); err != nil {
 		return nil, err
@@ -180,6 +183,9 @@ func (l *Log) RedoPoint() storage.LSN { return storage.LSN(l.redo.Load()) }
 // SetRedoPoint makes lsn the redo point: recovery calls it with the control
 // file's before the first insertion.
 func (l *Log) SetRedoPoint(lsn storage.LSN) { l.redo.Store(uint64(lsn)) }
+
+// SetIncarnation replaces Config.Incarnation, before Replay.
+func (l *Log) SetIncarnation(n uint16) { l.cfg.Incarnation = n }
 
 // AdvanceRedoPoint moves the redo point to the insertion point and returns it.
 func (l *Log) AdvanceRedoPoint() storage.LSN {
