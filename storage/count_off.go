@@ -1,0 +1,5 @@
+//go:build minipg_nocount
+
+package storage
+
+func (b *Buffer) countLatch(LatchClass, LatchMode) {}
