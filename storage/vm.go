@@ -60,9 +60,6 @@ func vmPlace(heap BlockNumber) (at int, shift uint) {
 	return PageHeaderSize + int(n/vmBlocksPerByte), uint(n%vmBlocksPerByte) * 2
 }
 
-// MapBlock is the block of the map that covers a heap block.
-func (v *VM) MapBlock(heap BlockNumber) BlockNumber { return vmPage(heap) }
-
 // load pins the page for heap in vb; vb holds nothing when there is none and make is false.
 func (v *VM) load(rel RelFile, heap BlockNumber, vb *VMBuffer, make bool) error {
 	if vb.Covers(rel, heap) {
@@ -111,9 +108,14 @@ func (v *VM) Pin(rel RelFile, heap BlockNumber, vb *VMBuffer) error {
 }
 
 // SetBits sets bits of a heap block, and reports a change. The caller marks the page dirty,
-// logs and stamps it. Requires: vb covers heap, its buffer latched exclusively.
-func (v *VM) SetBits(vb *VMBuffer, heap BlockNumber, bits VMBits) bool {
-	return SetVMBits(vb.buf.Page(), heap, bits)
+// logs and stamps it. Requires: v covers heap, its buffer latched exclusively.
+func (v *VMBuffer) SetBits(heap BlockNumber, bits VMBits) bool {
+	return SetVMBits(v.buf.Page(), heap, bits)
+}
+
+// ClearBits is the reverse of SetBits.
+func (v *VMBuffer) ClearBits(heap BlockNumber, bits VMBits) bool {
+	return ClearVMBits(v.buf.Page(), heap, bits)
 }
 
 // SetVMBits is SetBits on the page of the map that covers heap, and makes it one if it is new.
@@ -142,7 +144,7 @@ func ClearVMBits(p Page, heap BlockNumber, bits VMBits) bool {
 func (v *VM) Clear(vb *VMBuffer, heap BlockNumber, bits VMBits) bool {
 	vb.buf.LockExclusive(ClassVM)
 	defer vb.buf.UnlockExclusive()
-	if !ClearVMBits(vb.buf.Page(), heap, bits) {
+	if !vb.ClearBits(heap, bits) {
 		return false
 	}
 	vb.buf.MarkDirty()
