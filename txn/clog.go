@@ -21,6 +21,7 @@ const (
 	clogPageXIDs     = clogPageBytes * 4
 	clogSegmentPages = 32
 	clogWordXIDs     = 32
+	clogGroupXIDs    = 64 // that share an LSN
 	defaultClogPages = 256
 
 	bitsCommitted = 1
@@ -51,8 +52,10 @@ type clogSlot struct {
 type clogPage struct {
 	no    int64
 	words [clogPageXIDs / clogWordXIDs]atomic.Uint64
+	// lsns are those of the newest record that set bits of a group of XIDs, for hint bits.
+	lsns  [clogPageXIDs / clogGroupXIDs]atomic.Uint64
 	dirty bool        // under mu
-	lsn   storage.LSN // of the last commit recorded here; under mu
+	lsn   storage.LSN // the newest of lsns; under mu
 }
 
 func openClog(fs storage.FS, dir string, pages int, flush func(storage.LSN) error) (*clog, error) {
@@ -92,11 +95,14 @@ func (c *clog) set(xid XID, bits uint64, lsn storage.LSN) error {
 		s.mu.Lock()
 		if p := s.page.Load(); p != nil && p.no == no {
 			at := uint64(xid) % clogPageXIDs
+			p.lsn = max(p.lsn, lsn)
+			if group := &p.lsns[at/clogGroupXIDs]; group.Load() < uint64(lsn) {
+				group.Store(uint64(lsn))
+			}
 			w := &p.words[at/clogWordXIDs]
 			shift := at % clogWordXIDs * 2
 			w.Store(w.Load()&^(3<<shift) | bits<<shift)
 			p.dirty = true
-			p.lsn = max(p.lsn, lsn)
 			s.mu.Unlock()
 			return nil
 		}
