@@ -5,6 +5,7 @@ import (
 
 	"github.com/minipg/minipg/locks"
 	"github.com/minipg/minipg/metrics"
+	"github.com/minipg/minipg/pgerr/assert"
 	"github.com/minipg/minipg/storage"
 	"github.com/minipg/minipg/txn"
 	"github.com/minipg/minipg/wal"
@@ -69,6 +70,7 @@ func New(d Deps, c Config) *Heap {
 	if c.FillFactor == 0 {
 		c.FillFactor = 100
 	}
+	assert.That(d.Shared != nil, "a heap without Deps.Shared")
 	return &Heap{
 		d: d, c: c,
 		logged:    c.Persistence == 'p' && d.Log != nil,
@@ -86,8 +88,9 @@ type Writer struct {
 	Ext      *storage.ExtendState
 	Builder  *wal.Builder
 
-	rowLocks rowLockCount // bounds how many shared row locks a transaction holds per relation
-	multi    multiState   // scratch of MultiInsert
+	vm, vmOld storage.VMBuffer // map pages of the new and the old version, pinned during a change
+	rowLocks  rowLockCount
+	multi     multiState // scratch of MultiInsert
 }
 
 // LockMode is a row lock mode, weakest first.

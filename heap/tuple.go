@@ -35,14 +35,15 @@ const (
 	FlagXmaxInvalid // xmax is 0, aborted, or a lock whose holder ended
 	FlagXmaxLockOnly
 	FlagKeysUpdated // xmax deleted, changed a key, or locks FOR UPDATE
-	FlagHotUpdated  // ctid leads to a heap-only tuple on this page
+	FlagReplaced    // xmax updated it: ctid is the next version, else it is the tuple itself
+	FlagHotUpdated  // and that is a heap-only tuple on this page
 	FlagHeapOnly    // no index entry leads here
 	FlagComboCID    // cid is a combo of cmin and cmax
 	FlagExternal    // the row points at out-of-line values
 	FlagUpdated     // this version came from an update
 
 	flagsXminFrozen = FlagXminCommitted | FlagXminInvalid
-	flagsXmax       = FlagXmaxCommitted | FlagXmaxInvalid | FlagXmaxLockOnly | FlagKeysUpdated | FlagHotUpdated
+	flagsXmax       = FlagXmaxCommitted | FlagXmaxInvalid | FlagXmaxLockOnly | FlagKeysUpdated | FlagReplaced | FlagHotUpdated
 	flagsHint       = FlagXminCommitted | FlagXminInvalid | FlagXmaxCommitted | FlagXmaxInvalid
 )
 
