@@ -72,7 +72,8 @@ type ExtendSettings struct {
 
 // ExtendOptions describe one extension.
 type ExtendOptions struct {
-	// State is the session's; nil for a caller that has none, as redo and tests.
+	// State is the session's; nil for a caller that has none: one block, under no lock but the
+	// file's own.
 	State *ExtendState
 	// Wanted is how many blocks the caller has rows for, the first included; 0 is 1.
 	// ExtendBulk and ExtendGroup heed it; the others beyond the first stay with the session.
@@ -125,7 +126,6 @@ type extension struct {
 // the lock is cancelled.
 func (p *Pool) Extend(ctx context.Context, rel RelFile, fork Fork, o ExtendOptions) (Extended, error) {
 	e := extension{pool: p, ff: p.files.fork(rel, fork), o: &o, locker: noLocker{}}
-	e.settings.Policy = ExtendBulk
 	if o.State != nil {
 		o.State.pool = p
 		e.settings = o.State.Settings

@@ -163,13 +163,14 @@ func (p Page) DeleteItem(off uint16) {
 	p.closeGap(l.Offset(), l.Length(), count-1)
 }
 
-// closeGap moves the items below start up by n and fixes the pointers to them.
+// closeGap moves the items below start up by n and fixes the pointers to them; an empty item
+// may lie at start itself.
 func (p Page) closeGap(start, n, count int) {
 	upper := p.Upper()
 	copy(p[upper+n:start+n], p[upper:start])
 	p.setUpper(upper + n)
 	for i := uint16(1); int(i) <= count; i++ {
-		if l := p.LinePointer(i); l.State() == LineNormal && l.Offset() < start {
+		if l := p.LinePointer(i); l.State() == LineNormal && l.Offset() <= start {
 			p.setLinePointer(i, makeLinePointer(l.Offset()+n, LineNormal, l.Length()))
 		}
 	}

@@ -178,7 +178,7 @@ func (h *file) enter(op Op, opName string, fn func() error) error {
 	return nil
 }
 
-// ReadAt implements storage.File.
+// ReadAt implements vfs.File.
 func (h *file) ReadAt(p []byte, off int64) (n int, err error) {
 	err = h.enter(OpRead, "read", func() error {
 		for n < len(p) && off < h.node.size {
@@ -199,7 +199,7 @@ func (h *file) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// WriteAt implements storage.File. A write that fails may have written a part.
+// WriteAt implements vfs.File. A write that fails may have written a part.
 func (h *file) WriteAt(p []byte, off int64) (n int, err error) {
 	if h.readOnly {
 		return 0, pathErr("write", h.name, syscall.EBADF)
@@ -231,10 +231,10 @@ func (h *file) WriteAt(p []byte, off int64) (n int, err error) {
 	return n, injected
 }
 
-// Sync implements storage.File.
+// Sync implements vfs.File.
 func (h *file) Sync() error { return h.sync(OpSync) }
 
-// Datasync implements storage.File.
+// Datasync implements vfs.File.
 func (h *file) Datasync() error { return h.sync(OpDatasync) }
 
 func (h *file) sync(op Op) error {
@@ -254,12 +254,12 @@ func (h *file) sync(op Op) error {
 	return nil
 }
 
-// Truncate implements storage.File.
+// Truncate implements vfs.File.
 func (h *file) Truncate(size int64) error {
 	return h.enter(OpTruncate, "truncate", func() error { return h.fs.truncateLocked(h.node, size) })
 }
 
-// Size implements storage.File.
+// Size implements vfs.File.
 func (h *file) Size() (size int64, err error) {
 	err = h.enter(OpStat, "stat", func() error {
 		size = h.node.size
@@ -268,7 +268,7 @@ func (h *file) Size() (size int64, err error) {
 	return size, err
 }
 
-// Allocate implements storage.File.
+// Allocate implements vfs.File.
 func (h *file) Allocate(off, n int64) error {
 	return h.enter(OpAllocate, "fallocate", func() error {
 		node := h.node
@@ -292,5 +292,5 @@ func (h *file) Allocate(off, n int64) error {
 	})
 }
 
-// Close implements storage.File.
+// Close implements vfs.File.
 func (h *file) Close() error { return nil }

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/minipg/minipg/storage"
+	"github.com/minipg/minipg/storage/vfs"
 )
 
 // ErrCrashed is what every operation returns once the power is cut.
@@ -47,8 +47,8 @@ type FS struct {
 }
 
 var _ interface {
-	storage.FS
-	storage.Linker
+	vfs.FS
+	vfs.Linker
 } = (*FS)(nil)
 
 type node interface{ isNode() }
@@ -146,8 +146,8 @@ func (f *FS) applyLocked(parts ...dirPart) {
 	f.mu.pending = append(f.mu.pending, dirOp{parts: parts})
 }
 
-// OpenFile implements storage.FS.
-func (f *FS) OpenFile(name string, flag int, _ fs.FileMode) (storage.File, error) {
+// OpenFile implements vfs.FS.
+func (f *FS) OpenFile(name string, flag int, _ fs.FileMode) (vfs.File, error) {
 	op := OpOpen
 	if flag&os.O_CREATE != 0 {
 		op = OpCreate
@@ -190,7 +190,7 @@ func (f *FS) openLocked(name string, flag int) (*fileNode, error) {
 	return file, nil
 }
 
-// Remove implements storage.FS.
+// Remove implements vfs.FS.
 func (f *FS) Remove(name string) error {
 	if err := f.before(OpRemove, name); err != nil {
 		return err
@@ -216,7 +216,7 @@ func (f *FS) Remove(name string) error {
 	return nil
 }
 
-// Rename implements storage.FS.
+// Rename implements vfs.FS.
 func (f *FS) Rename(oldname, newname string) error {
 	if err := f.before(OpRename, oldname); err != nil {
 		return err
@@ -249,7 +249,7 @@ func (f *FS) Rename(oldname, newname string) error {
 	return nil
 }
 
-// Link implements storage.Linker.
+// Link implements vfs.Linker.
 func (f *FS) Link(oldname, newname string) error {
 	if err := f.before(OpCreate, newname); err != nil {
 		return err
@@ -276,7 +276,7 @@ func (f *FS) Link(oldname, newname string) error {
 	return nil
 }
 
-// MkdirAll implements storage.FS.
+// MkdirAll implements vfs.FS.
 func (f *FS) MkdirAll(dir string, _ fs.FileMode) error {
 	if err := f.before(OpCreate, dir); err != nil {
 		return err
@@ -299,7 +299,7 @@ func (f *FS) MkdirAll(dir string, _ fs.FileMode) error {
 	return nil
 }
 
-// List implements storage.FS.
+// List implements vfs.FS.
 func (f *FS) List(dir string) ([]string, error) {
 	if err := f.before(OpList, dir); err != nil {
 		return nil, err
@@ -317,7 +317,7 @@ func (f *FS) List(dir string) ([]string, error) {
 	return slices.Sorted(maps.Keys(d.entries)), nil
 }
 
-// Stat implements storage.FS.
+// Stat implements vfs.FS.
 func (f *FS) Stat(name string) (fs.FileInfo, error) {
 	if err := f.before(OpStat, name); err != nil {
 		return nil, err
@@ -355,7 +355,7 @@ func (i info) Mode() fs.FileMode {
 	return 0o600
 }
 
-// SyncDir implements storage.FS: the entries of dir, and nothing else, become durable.
+// SyncDir implements vfs.FS: the entries of dir, and nothing else, become durable.
 func (f *FS) SyncDir(dir string) error {
 	if err := f.before(OpSyncDir, dir); err != nil {
 		return err
@@ -382,7 +382,7 @@ func (f *FS) SyncDir(dir string) error {
 	return nil
 }
 
-// Lock implements storage.FS.
+// Lock implements vfs.FS.
 func (f *FS) Lock(name string) (io.Closer, error) {
 	h, err := f.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

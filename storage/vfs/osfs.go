@@ -1,4 +1,4 @@
-package storage
+package vfs
 
 import (
 	"errors"
@@ -104,7 +104,7 @@ func writeZeros(f File, off, n int64) error {
 		return err
 	}
 	end := off + n
-	var zeros [16 * PageSize]byte
+	var zeros [128 << 10]byte
 	for at := max(size, off); at < end; {
 		m, err := f.WriteAt(zeros[:min(end-at, int64(len(zeros)))], at)
 		if err != nil {

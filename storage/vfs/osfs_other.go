@@ -1,6 +1,6 @@
 //go:build !linux
 
-package storage
+package vfs
 
 // Datasync implements File.
 func (f *osFile) Datasync() error { return f.f.Sync() }
