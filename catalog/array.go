@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/types"
 )
 
@@ -125,6 +126,10 @@ func int2Datums(v []int16) []types.Datum {
 	return elems
 }
 
+func makeArray(elem OID, elems []types.Datum, lower int32) types.Datum {
+	return types.MakeArrayDims(elem, elems, []types.ArrayDim{{Len: int32(len(elems)), Lower: lower}}, nil)
+}
+
 // arrayDecoder reads arrays and keeps the first error.
 type arrayDecoder struct{ err error }
 
@@ -132,14 +137,12 @@ func (d *arrayDecoder) elems(v types.Datum) []types.Datum {
 	if v.Null || d.err != nil {
 		return nil
 	}
-	out, err := arrayElems(v)
-	if err != nil {
-		d.err = err
+	if len(v.B) < 8 {
+		d.err = pgerr.New(pgerr.DataCorrupted, "invalid array in a catalog row")
+		return nil
 	}
-	if out == nil {
-		out = []types.Datum{}
-	}
-	return out
+	a := v.Array()
+	return a.Elems(make([]types.Datum, 0, a.N))
 }
 
 func decodeElems[T any](d *arrayDecoder, v types.Datum, conv func(types.Datum) T) []T {

@@ -127,12 +127,9 @@ func datumText(typ OID, d types.Datum) string {
 		return "NULL"
 	}
 	list := func(elem OID, open, sep, end string) string {
-		elems, err := arrayElems(d)
-		if err != nil {
-			return err.Error()
-		}
+		var dec arrayDecoder
 		var s []string
-		for _, e := range elems {
+		for _, e := range dec.elems(d) {
 			text := datumText(elem, e)
 			if text == "" {
 				text = `""`
