@@ -3,9 +3,11 @@ package btree
 import (
 	"encoding/binary"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/minipg/minipg/locks"
 	"github.com/minipg/minipg/metrics"
+	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/storage"
 	"github.com/minipg/minipg/txn"
 	"github.com/minipg/minipg/wal"
@@ -80,7 +82,29 @@ type Writer struct {
 	// (btree_fastpath).
 	NoFastPath bool
 
-	scratch writerScratch
+	scratch scratch
+}
+
+// scratch is what an insertion works with.
+type scratch struct {
+	item     []byte
+	pivot    []byte
+	key      []byte
+	record   []byte
+	numbers  []uint16
+	sizes    []int
+	splits   []splitPoint
+	path     path
+	deletion path // of the page that a deletion searches for
+	left     [storage.PageSize]byte
+}
+
+// xid is the transaction a record belongs to, 0 where none was given out.
+func (w *Writer) xid() uint64 {
+	if w.Tx == nil || !w.Tx.HasXID() {
+		return 0
+	}
+	return uint64(w.Tx.XID())
 }
 
 // Conflict is what a uniqueness check makes of an entry with the same key.
@@ -98,3 +122,57 @@ const (
 // inserted. It is called with the leaf latched: it may latch table pages and
 // wait for I/O, never for locks.
 type UniqueCheck func(existing TID) (c Conflict, wait txn.XID, err error)
+
+// Tree is a handle on one index. It is safe for concurrent use; all sessions of
+// a server should share one per index, as it remembers root and rightmost leaf.
+type Tree struct {
+	d      Deps
+	c      Config
+	logged bool
+
+	// root is the root's block and, from bit 32, its level, or 0: a hint, proved
+	// by the root flag and the level found there.
+	root atomic.Uint64
+	// rightmost is the block of the rightmost leaf, or 0: a hint.
+	rightmost atomic.Uint32
+}
+
+// Open makes a handle on an existing tree; it reads nothing.
+func Open(d Deps, c Config) *Tree {
+	if d.Metrics == nil {
+		d.Metrics = metrics.Discard()
+	}
+	if c.FillFactor <= 0 || c.FillFactor > 100 {
+		c.FillFactor = DefaultFillFactor
+	}
+	return &Tree{d: d, c: c, logged: c.Persistence == 'p' && d.Log != nil}
+}
+
+// DefaultFillFactor is PostgreSQL's for B-trees, in percent.
+const DefaultFillFactor = 90
+
+// Config is what the tree was opened with.
+func (t *Tree) Config() Config { return t.c }
+
+func (t *Tree) tag(b storage.BlockNumber) storage.BlockTag {
+	return storage.BlockTag{Rel: t.c.Rel, Fork: storage.MainFork, Block: b}
+}
+
+// read pins a block of the tree.
+func (t *Tree) read(b storage.BlockNumber) (*storage.Buffer, error) {
+	return t.d.Pool.Read(t.tag(b), nil)
+}
+
+// corrupted is the error for a tree that contradicts itself.
+func (t *Tree) corrupted(format string, args ...any) error {
+	return pgerr.New(pgerr.IndexCorrupted, format, args...).
+		WithHint("Please REINDEX it.")
+}
+
+// classOf is the latch class of a page on a level.
+func classOf(level uint16) storage.LatchClass {
+	if level == 0 {
+		return storage.ClassBTreeLeaf
+	}
+	return storage.ClassBTreeInner
+}
