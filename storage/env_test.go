@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"sync"
 	"testing"
 
@@ -26,6 +27,9 @@ func newEnv(t *testing.T, buffers int, change ...func(*PoolConfig)) *env {
 
 func newEnvOn(t *testing.T, fs *faultfs.FS, buffers int, change ...func(*PoolConfig)) *env {
 	t.Helper()
+	if err := errors.Join(fs.MkdirAll("data", 0o700), fs.SyncDir("/")); err != nil {
+		t.Fatal(err)
+	}
 	cfg := PoolConfig{Buffers: buffers, FS: fs, Dir: "data", Metrics: metrics.New()}
 	for _, c := range change {
 		c(&cfg)

@@ -376,7 +376,10 @@ func (s *segment) open(create bool) error {
 		if err := s.files.fs.MkdirAll(dir, dirPerm); err != nil {
 			return fileError(err, "could not create directory \"%s\"", dir)
 		}
-		s.files.needDirSync(path.Dir(dir))
+		// Any of them may be new. The data directory's own entry is its maker's.
+		for d := path.Dir(dir); len(d) >= len(s.files.dir) && d != "." && d != "/"; d = path.Dir(d) {
+			s.files.needDirSync(d)
+		}
 		file, err = s.files.fs.OpenFile(s.path, flag, filePerm)
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ func TestLatchExcludes(t *testing.T) {
 	e.create(testRel, 1)
 	b := e.read(testRel, 0)
 	defer b.Unpin()
-	var plain, readers int
+	var plain int
 	var inside atomic.Int32
 	var wg sync.WaitGroup
 	for g := range 8 {
@@ -37,7 +37,7 @@ func TestLatchExcludes(t *testing.T) {
 					if inside.Load() != 0 {
 						t.Error("shared beside exclusive")
 					}
-					readers = max(readers, 0)
+					_ = plain
 					if b.TryUpgrade(ClassHeap) {
 						inside.Add(1)
 						plain++
