@@ -214,6 +214,7 @@ func (d *dateDecoder) labelled(s string) (tmask int, e dtError) {
 	}
 	kind := d.ptype - 1
 	d.ptype = 0
+	d.special = 0
 	// A fraction belongs to seconds and Julian days only.
 	if rest != "" && kind != dtJulian && kind != dtISOTime && kind != dtSecond {
 		return 0, dtBadFormat
@@ -375,6 +376,9 @@ func (d *dateDecoder) word(s string, next int) (tmask int, skip bool, e dtError)
 
 func (d *dateDecoder) reserved(value int) (tmask int) {
 	day := 0
+	if value < resEpoch {
+		d.special = 0
+	}
 	switch value {
 	case resNow:
 		isdst := d.isdst
@@ -394,7 +398,7 @@ func (d *dateDecoder) reserved(value int) (tmask int) {
 		return maskTime | 1<<dtTZ
 	default:
 		d.special = value
-		return maskDate | maskTime | 1<<dtTZ
+		return 1 << dtReserved
 	}
 	now := d.now()
 	d.Year, d.Month, d.Day = FromJulianDay(now.JDay() + day)
@@ -715,6 +719,10 @@ func (d *dateDecoder) timeOnly(fields []dateField) dtError {
 				f.kind = fieldTZ
 			}
 		case fieldTime:
+			if d.ptype != 0 && d.ptype != dtISOTime+1 {
+				return dtBadFormat
+			}
+			d.ptype = 0
 			tmask, e = d.clock(f.text)
 		case fieldTZ:
 			d.west, e = numericZone(f.text)

@@ -3,6 +3,7 @@ package types
 import (
 	"errors"
 	"math"
+	"math/big"
 	"strconv"
 
 	"github.com/minipg/minipg/pgerr"
@@ -81,6 +82,9 @@ func hexFloat(s string) (string, bool) {
 	return s + "p0", true
 }
 
+// nanBits is C's NaN; Go's has a low bit set.
+const nanBits = 0x7FF8000000000000
+
 func floatWord(t []byte) (float64, bool) {
 	sign := 1
 	u := t
@@ -94,7 +98,7 @@ func floatWord(t []byte) (float64, bool) {
 	case foldEqual(u, "inf"), foldEqual(u, "infinity"):
 		return math.Inf(sign), true
 	case foldEqual(u, "nan"):
-		return math.NaN(), true
+		return math.Float64frombits(nanBits | uint64(1-sign)<<62), true
 	}
 	return 0, false
 }
@@ -126,7 +130,59 @@ func appendFloat(dst []byte, v float64, bits, extraDigits int) []byte {
 	// to below 15 (float4: 6), as in the Ryu code of PostgreSQL.
 	var buf [32]byte
 	e := strconv.AppendFloat(buf[:0], v, 'e', -1, bits)
+	if onBoundary(v, bits, e) {
+		e = insideDigits(buf[:0], v, bits)
+	}
 	return layoutDigits(dst, e, fixedBelow)
+}
+
+// onBoundary reports whether the digits are exactly halfway to a neighbour. Reading would round them to v, as its last bit is even, and Go
+// prints them; PostgreSQL does not. With as few digits as a float needs that happens only for integers of middling size.
+func onBoundary(v float64, bits int, digits []byte) bool {
+	v = math.Abs(v)
+	low := float64(1 << 52)
+	if bits == 32 {
+		low = 1 << 21
+	}
+	if v < low || v > 1e40 {
+		return false
+	}
+	d, _ := new(big.Float).SetPrec(256).SetString(unsafeString(digits))
+	d.Abs(d)
+	exact := new(big.Float).SetPrec(256).SetFloat64(v)
+	if d.Cmp(exact) == 0 {
+		return false
+	}
+	var down, up float64
+	if bits == 32 {
+		down = float64(math.Nextafter32(float32(v), 0))
+		up = float64(math.Nextafter32(float32(v), math.MaxFloat32))
+	} else {
+		down = math.Nextafter(v, 0)
+		up = math.Nextafter(v, math.Inf(1))
+	}
+	d.Add(d, d)
+	half := new(big.Float).SetPrec(256)
+	if half.Add(exact, big.NewFloat(down)); d.Cmp(half) == 0 {
+		return true
+	}
+	half.Add(exact, big.NewFloat(up))
+	return d.Cmp(half) == 0
+}
+
+// insideDigits finds the fewest digits that are nearer to v than to its neighbours.
+func insideDigits(buf []byte, v float64, bits int) []byte {
+	most := 16
+	if bits == 32 {
+		most = 8
+	}
+	for prec := 0; ; prec++ {
+		e := strconv.AppendFloat(buf, v, 'e', prec, bits)
+		back, err := strconv.ParseFloat(unsafeString(e), bits)
+		if prec == most || (err == nil && back == v && !onBoundary(v, bits, e)) {
+			return e
+		}
+	}
 }
 
 // appendG is C's %.*g.

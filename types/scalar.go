@@ -49,19 +49,17 @@ func parseInt(s []byte, bits uint, typ string) (int64, error) {
 	}
 	limit := uint64(1) << (bits - 1)
 	var v uint64
-	over := false
 	for _, c := range t {
 		d := uint64(c - '0')
 		if d > 9 {
 			return 0, errSyntax(typ, s)
 		}
-		if v > (math.MaxUint64-9)/10 {
-			over = true
-			continue
+		// The range is checked first, as PostgreSQL does, whatever follows.
+		if v = v*10 + d; v > limit {
+			return 0, errRange(typ, s)
 		}
-		v = v*10 + d
 	}
-	if over || v > limit || (v == limit && !neg) {
+	if v == limit && !neg {
 		return 0, errRange(typ, s)
 	}
 	if neg {
@@ -199,12 +197,15 @@ func parseOid(s []byte) (uint32, error) {
 	if used == 0 {
 		return 0, errSyntax("oid", s)
 	}
+	if over {
+		return 0, errRange("oid", s)
+	}
 	for _, c := range s[used:] {
 		if !isSpace(c) {
 			return 0, errSyntax("oid", s)
 		}
 	}
-	if over || (v > math.MaxUint32 && int64(v) < math.MinInt32) || (v > math.MaxUint32 && int64(v) > 0) {
+	if (v > math.MaxUint32 && int64(v) < math.MinInt32) || (v > math.MaxUint32 && int64(v) > 0) {
 		return 0, errRange("oid", s)
 	}
 	return uint32(v), nil
@@ -275,13 +276,13 @@ func parseTid(s []byte) (Datum, error) {
 	rest := s[open+1:]
 	block, used, over := strtoul(rest, 10)
 	// A negative block number wraps around, as in tidin.
-	if used == 0 || over || (block > math.MaxUint32 && int64(block) < math.MinInt32) || (block > math.MaxUint32 && int64(block) > 0) ||
+	if over || (block > math.MaxUint32 && int64(block) < math.MinInt32) || (block > math.MaxUint32 && int64(block) > 0) ||
 		used >= len(rest) || rest[used] != ',' {
 		return Datum{}, errSyntax("tid", s)
 	}
 	rest = rest[used+1:]
 	off, used, over := strtoul(rest, 10)
-	if used == 0 || over || off > math.MaxUint16 || used >= len(rest) || rest[used] != ')' {
+	if over || off > math.MaxUint16 || used >= len(rest) || rest[used] != ')' {
 		return Datum{}, errSyntax("tid", s)
 	}
 	return TidDatum(uint32(block), uint16(off)), nil

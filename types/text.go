@@ -95,7 +95,7 @@ func TrimBpchar(b []byte) []byte {
 // parseChar follows charin: \ooo is a byte, else the first byte counts.
 func parseChar(s []byte) byte {
 	octal := func(c byte) bool { return c >= '0' && c <= '7' }
-	if len(s) == 4 && s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && octal(s[2]) && octal(s[3]) {
+	if len(s) == 4 && s[0] == '\\' && octal(s[1]) && octal(s[2]) && octal(s[3]) {
 		return (s[1]-'0')<<6 | (s[2]-'0')<<3 | (s[3] - '0')
 	}
 	if len(s) == 0 {
