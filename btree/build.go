@@ -261,6 +261,9 @@ func (b *builder) extend(n storage.BlockNumber) error {
 
 // flush logs the pages of the batch and lets go of them.
 func (b *builder) flush() error {
+	if len(b.batch) == 0 {
+		return nil
+	}
 	if err := b.t.reserve(len(b.batch)); err != nil {
 		return err
 	}

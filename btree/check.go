@@ -48,7 +48,15 @@ type checking struct {
 	last       []byte // entry
 }
 
+// problem reports one; keys are cut to what a person can read.
 func (c *checking) problem(block storage.BlockNumber, format string, args ...any) {
+	for i, arg := range args {
+		if key, ok := arg.([]byte); ok && len(key) > 24 {
+			args[i] = fmt.Sprintf("%x...%x (%d bytes)", key[:8], key[len(key)-8:], len(key))
+		} else if ok {
+			args[i] = fmt.Sprintf("%x", key)
+		}
+	}
 	c.report(block, fmt.Sprintf(format, args...))
 }
 
@@ -159,7 +167,7 @@ func (c *checking) downlink(block storage.BlockNumber, want []downlink) []downli
 		c.problem(block, "has no downlink in its parent")
 		return want
 	case !bytes.Equal(want[0].low, c.high):
-		c.problem(block, "downlink %x, but the high key to the left is %x", want[0].low, c.high)
+		c.problem(block, "downlink %s, but the high key to the left is %s", want[0].low, c.high)
 	}
 	return want[1:]
 }
@@ -175,7 +183,7 @@ func (c *checking) items(block storage.BlockNumber, p page, below *[]downlink) e
 		}
 		high = bytes.Clone(highKey(p))
 		if bytes.Compare(high, low) <= 0 {
-			c.problem(block, "high key %x is not above %x", high, low)
+			c.problem(block, "high key %s is not above %s", high, low)
 		}
 	}
 	first := firstData(p)
@@ -192,7 +200,7 @@ func (c *checking) items(block storage.BlockNumber, p page, below *[]downlink) e
 			separator := bytes.Clone(item)
 			if i == first {
 				if len(item) != 0 {
-					c.problem(block, "first separator is %x", item)
+					c.problem(block, "first separator is %s", item)
 				}
 				separator = low
 			} else if bytes.Compare(c.last, item) >= 0 && i > first+1 || bytes.Compare(item, low) <= 0 {

@@ -166,10 +166,10 @@ func killAt(p page, i int) {
 func keyAt(p page, i int) []byte {
 	item := itemAt(p, i)
 	switch f := flagsOf(p); {
+	case i == 1 && !isRightmost(p): // the high key is only that
+		return item
 	case f&flagLeaf == 0:
 		return item[:len(item)-childSize]
-	case i == 1 && !isRightmost(p):
-		return item
 	case f&flagPayload != 0:
 		n := int(binary.LittleEndian.Uint16(item))
 		return item[payloadKeySize : payloadKeySize+n]
@@ -178,7 +178,7 @@ func keyAt(p page, i int) []byte {
 	}
 }
 
-func highKey(p page) []byte { return keyAt(p, 1) }
+func highKey(p page) []byte { return itemAt(p, 1) }
 
 func childAt(p page, i int) storage.BlockNumber {
 	item := itemAt(p, i)

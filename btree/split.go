@@ -97,7 +97,7 @@ func (s *splitting) prepare(ctx context.Context, i int, item []byte) error {
 
 // apply makes the change and logs it.
 func (s *splitting) apply() {
-	t, w, left := s.t, s.w, pageOf(s.buf)
+	w, left := s.w, pageOf(s.buf)
 	wal.Critical(func() {
 		s.buf.MarkDirty()
 		s.right.MarkDirty()
