@@ -8,21 +8,21 @@ import (
 )
 
 // checkString validates a string parameter and gives it the form SHOW prints.
-func (p *Param) checkString(name, s string) (string, error) {
+func (p *Param) checkString(s string) (string, error) {
 	switch p.id {
 	case TimeZone, LogTimezone:
-		return checkTimeZone(p, name, s)
+		return checkTimeZone(p, s)
 	case ClientEncoding:
-		return checkEncoding(p, name, s)
+		return checkEncoding(p, s)
 	case ApplicationName, ClusterName:
 		return cleanASCII(s), nil
 	case SearchPath, TempTablespaces:
 		if _, ok := SplitIdentifiers(s); !ok {
-			return "", errInvalid(p, name, s).WithDetail("List syntax is invalid.")
+			return "", errInvalid(p.Name, s).WithDetail("List syntax is invalid.")
 		}
 	}
 	if p.Support == LocaleC && !isLocaleC(s) {
-		return "", errInvalid(p, name, s)
+		return "", errInvalid(p.Name, s)
 	}
 	return s, nil
 }
@@ -37,32 +37,36 @@ func isLocaleC(s string) bool {
 }
 
 // checkTimeZone takes also the form INTERVAL '...' that SET TIME ZONE makes of an interval.
-func checkTimeZone(p *Param, name, s string) (string, error) {
+func checkTimeZone(p *Param, s string) (string, error) {
 	if len(s) > 8 && strings.EqualFold(s[:8], "interval") {
 		rest := strings.TrimSpace(s[8:])
 		if len(rest) < 2 || rest[0] != '\'' || rest[len(rest)-1] != '\'' {
-			return "", errInvalid(p, name, s)
+			return "", errInvalid(p.Name, s)
 		}
-		return intervalZone(p, name, s, rest[1:len(rest)-1])
+		return intervalZone(p, s, rest[1:len(rest)-1])
 	}
 	_, canonical, ok := types.ParseZone(s)
 	if !ok {
-		return "", errInvalid(p, name, s)
+		return "", errInvalid(p.Name, s)
+	}
+	if _, _, number := numberPrefix(s); !number && !strings.EqualFold(canonical, s) {
+		// A POSIX specification is shown as it was given.
+		return strings.ToUpper(s), nil
 	}
 	return canonical, nil
 }
 
-func intervalZone(p *Param, name, whole, text string) (string, error) {
+func intervalZone(p *Param, whole, text string) (string, error) {
 	d, err := types.In(types.Interval, -1, []byte(text), nil)
 	if err != nil {
-		return "", errInvalid(p, name, whole)
+		return "", errInvalid(p.Name, whole)
 	}
 	iv := d.Interval()
 	if iv.Months != 0 {
-		return "", errInvalid(p, name, whole).WithDetail("Cannot specify months in time zone interval.")
+		return "", errInvalid(p.Name, whole).WithDetail("Cannot specify months in time zone interval.")
 	}
 	if iv.Days != 0 {
-		return "", errInvalid(p, name, whole).WithDetail("Cannot specify days in time zone interval.")
+		return "", errInvalid(p.Name, whole).WithDetail("Cannot specify days in time zone interval.")
 	}
 	return types.FixedZone(int(iv.Micros / 1e6)).String(), nil
 }
@@ -80,7 +84,7 @@ const otherEncodings = " abc alt big5 euccn eucjis2004 eucjp euckr euctw gb18030
 	"win936 win949 win950 windows1250 windows1251 windows1252 windows1253 windows1254 windows1255 windows1256 windows1257 " +
 	"windows1258 windows866 windows874 windows932 windows936 windows949 windows950 "
 
-func checkEncoding(p *Param, name, s string) (string, error) {
+func checkEncoding(p *Param, s string) (string, error) {
 	key := strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
 			return r + 'a' - 'A'
@@ -96,7 +100,7 @@ func checkEncoding(p *Param, name, s string) (string, error) {
 	if key != "" && strings.Contains(otherEncodings, " "+key+" ") {
 		return "", pgerr.New(pgerr.FeatureNotSupported, "conversion between %s and UTF8 is not supported", strings.ToUpper(s))
 	}
-	return "", errInvalid(p, name, s)
+	return "", errInvalid(p.Name, s)
 }
 
 // cleanASCII replaces each byte that does not print.
@@ -211,10 +215,10 @@ func (d *dateStyle) setOrder(s string) {
 	d.order, d.haveOrder = s, true
 }
 
-func checkDateStyle(p *Param, name, s, current, reset string) (string, error) {
+func checkDateStyle(p *Param, s, current, reset string) (string, error) {
 	toks, ok := SplitIdentifiers(s)
 	if !ok {
-		return "", errInvalid(p, name, s).WithDetail("List syntax is invalid.")
+		return "", errInvalid(p.Name, s).WithDetail("List syntax is invalid.")
 	}
 	var d dateStyle
 	d.style, d.order, _ = strings.Cut(current, ", ")
@@ -247,11 +251,11 @@ func checkDateStyle(p *Param, name, s, current, reset string) (string, error) {
 				d.order = resetOrder
 			}
 		default:
-			return "", errInvalid(p, name, s).WithDetail("Unrecognized key word: \"%s\".", tok)
+			return "", errInvalid(p.Name, s).WithDetail("Unrecognized key word: \"%s\".", tok)
 		}
 	}
 	if d.conflict {
-		return "", errInvalid(p, name, s).WithDetail("Conflicting \"datestyle\" specifications.")
+		return "", errInvalid(p.Name, s).WithDetail("Conflicting \"datestyle\" specifications.")
 	}
 	return d.style + ", " + d.order, nil
 }

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -76,7 +77,7 @@ func (p *Param) hint() string {
 	return timeHint
 }
 
-func errInvalid(p *Param, name, text string) *pgerr.Error {
+func errInvalid(name, text string) *pgerr.Error {
 	return pgerr.New(pgerr.InvalidParameterValue, "invalid value for parameter \"%s\": \"%s\"", name, text)
 }
 
@@ -103,10 +104,10 @@ func (p *Param) parse(name, text, current, reset string) (Value, error) {
 		return p.parseEnum(name, text)
 	}
 	if p.id == DateStyle {
-		s, err := checkDateStyle(p, name, text, current, reset)
+		s, err := checkDateStyle(p, text, current, reset)
 		return Value{S: s}, err
 	}
-	s, err := p.checkString(name, text)
+	s, err := p.checkString(text)
 	return Value{S: s}, err
 }
 
@@ -209,14 +210,14 @@ func (p *Param) inBaseUnit(f float64, rest string) (v float64, ok, badUnit bool)
 func (p *Param) parseNumber(name, text string) (float64, error) {
 	f, rest, ok := numberPrefix(text)
 	if !ok || math.IsNaN(f) {
-		return 0, errInvalid(p, name, text)
+		return 0, errInvalid(name, text)
 	}
 	f, ok, badUnit := p.inBaseUnit(f, rest)
 	if badUnit {
-		return 0, errInvalid(p, name, text).WithHint("%s", p.hint())
+		return 0, errInvalid(name, text).WithHint("%s", p.hint())
 	}
 	if !ok {
-		return 0, errInvalid(p, name, text)
+		return 0, errInvalid(name, text)
 	}
 	return f, nil
 }
@@ -228,7 +229,7 @@ func (p *Param) parseInt(name, text string) (Value, error) {
 	}
 	f = math.RoundToEven(f)
 	if f > math.MaxInt32 || f < math.MinInt32 {
-		return Value{}, errInvalid(p, name, text).WithHint("Value exceeds integer range.")
+		return Value{}, errInvalid(name, text).WithHint("Value exceeds integer range.")
 	}
 	if f < p.Min || f > p.Max {
 		return Value{}, pgerr.New(pgerr.InvalidParameterValue,
@@ -256,34 +257,46 @@ func (p *Param) unitSuffix() string {
 	return " " + p.Unit
 }
 
-// enumAliases are spellings that PostgreSQL takes but does not list.
-var enumAliases = map[ID][][2]string{
-	SynchronousCommit:    {{"true", "on"}, {"yes", "on"}, {"1", "on"}, {"false", "off"}, {"no", "off"}, {"0", "off"}},
-	WalCompression:       {{"true", "on"}, {"yes", "on"}, {"1", "on"}, {"false", "off"}, {"no", "off"}, {"0", "off"}},
-	ComputeQueryId:       {{"true", "on"}, {"yes", "on"}, {"1", "on"}, {"false", "off"}, {"no", "off"}, {"0", "off"}},
-	ConstraintExclusion:  {{"true", "on"}, {"yes", "on"}, {"1", "on"}, {"false", "off"}, {"no", "off"}, {"0", "off"}},
-	BackslashQuote:       {{"true", "on"}, {"yes", "on"}, {"1", "on"}, {"false", "off"}, {"no", "off"}, {"0", "off"}},
-	ForceParallelMode:    {{"true", "on"}, {"yes", "on"}, {"1", "on"}, {"false", "off"}, {"no", "off"}, {"0", "off"}},
-	HugePages:            {{"true", "on"}, {"yes", "on"}, {"1", "on"}, {"false", "off"}, {"no", "off"}, {"0", "off"}},
-	RecoveryPrefetch:     {{"true", "on"}, {"yes", "on"}, {"1", "on"}, {"false", "off"}, {"no", "off"}, {"0", "off"}},
-	ArchiveMode:          {{"true", "on"}, {"yes", "on"}, {"1", "on"}, {"false", "off"}, {"no", "off"}, {"0", "off"}},
-	ClientMinMessages:    {{"debug", "debug2"}},
-	LogMinMessages:       {{"debug", "debug2"}},
-	LogMinErrorStatement: {{"debug", "debug2"}},
+// switchAliases are the spellings of on and off that enums with these two also take.
+var switchAliases = map[string]string{"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off"}
+
+// hiddenEnums are values that PostgreSQL takes but does not list. Their positions follow those of Enums.
+func (p *Param) hiddenEnums() []string {
+	if p.id == ClientMinMessages || p.id == TraceRecoveryMessages {
+		return []string{"info"}
+	}
+	return nil
+}
+
+// enumAlias returns another spelling of an enum's value, "" if there is none.
+func (p *Param) enumAlias(text string) string {
+	switch lower := strings.ToLower(text); {
+	case p.id == WalCompression && (lower == "on" || switchAliases[lower] == "on"):
+		return "pglz"
+	case lower == "debug" && slices.Contains(p.Enums, "debug2"):
+		return "debug2"
+	case slices.Contains(p.Enums, "on") && slices.Contains(p.Enums, "off"):
+		return switchAliases[lower]
+	}
+	return ""
 }
 
 func (p *Param) parseEnum(name, text string) (Value, error) {
+	want := text
+	if a := p.enumAlias(text); a != "" {
+		want = a
+	}
 	for i, e := range p.Enums {
-		if strings.EqualFold(e, text) {
+		if strings.EqualFold(e, want) {
 			return Value{I: int64(i)}, nil
 		}
 	}
-	for _, a := range enumAliases[p.id] {
-		if strings.EqualFold(a[0], text) {
-			return p.parseEnum(name, a[1])
+	for i, e := range p.hiddenEnums() {
+		if strings.EqualFold(e, want) {
+			return Value{I: int64(len(p.Enums) + i)}, nil
 		}
 	}
-	return Value{}, errInvalid(p, name, text).WithHint("Available values: %s.", strings.Join(p.Enums, ", "))
+	return Value{}, errInvalid(name, text).WithHint("Available values: %s.", strings.Join(p.Enums, ", "))
 }
 
 // formatReal is C's %g.
@@ -314,6 +327,9 @@ func (p *Param) Setting(v Value) string {
 		}
 		return formatReal(v.Real())
 	case Enum:
+		if int(v.I) >= len(p.Enums) {
+			return p.hiddenEnums()[int(v.I)-len(p.Enums)]
+		}
 		return p.Enums[v.I]
 	}
 	return v.S
