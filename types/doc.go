@@ -33,6 +33,7 @@
 // the type's: integers big-endian with the sign bit flipped, floats with PostgreSQL's order of
 // NaN, strings with 0x00 escaped and terminated. DESC inverts the bytes.
 //
-// Numerics, see numeric_format.go: the sign and weight, the display scale, then base-10000 digits,
-// as PostgreSQL's binary form has them, without trailing zero digits.
+// Numerics, see numeric_text.go: the scale in a byte and the coefficient in as few bytes as it needs, or for large
+// ones a tag, the scale and the magnitude. Arrays, see array.go, and records, see record.go, carry the types of what they hold.
+// A jsonb is its canonical text.
 package types

@@ -55,6 +55,9 @@ func parseInt(s []byte, bits uint, typ string) (int64, error) {
 			return 0, errSyntax(typ, s)
 		}
 		// The range is checked first, as PostgreSQL does, whatever follows.
+		if v > limit/10 {
+			return 0, errRange(typ, s)
+		}
 		if v = v*10 + d; v > limit {
 			return 0, errRange(typ, s)
 		}

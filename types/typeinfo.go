@@ -73,7 +73,12 @@ type EnumLabel struct {
 }
 
 // IsArray reports whether the type is a true array type (int2vector and oidvector are not).
-func (t *TypeInfo) IsArray() bool { return t.Category == 'A' && t.Elem != 0 && t.Len == -1 }
+func (t *TypeInfo) IsArray() bool {
+	if t.Elem == 0 || t.Len != -1 || t.OID == Int2vector || t.OID == Oidvector {
+		return false
+	}
+	return t.Category == 'A' || t.OID == RecordArray
+}
 
 // Types resolves types that are not built in. It is satisfied by the catalog.
 type Types interface {
