@@ -179,7 +179,7 @@ func (e *extension) alone(ctx context.Context) (Extended, error) {
 	}
 	n := e.size(waited)
 	if e.settings.Policy == ExtendBulk && !e.settings.PrepareUnder {
-		n = max(e.n, e.wanted()) // as PostgreSQL 16: decided before the lock
+		n = max(e.n, min(e.wanted(), maxBulkBlocks)) // as PostgreSQL 16: decided before the lock
 	}
 	if e.settings.PrepareUnder {
 		err = e.prepare(n)

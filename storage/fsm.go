@@ -134,10 +134,6 @@ func (f *FSM) Search(rel RelFile, need int) (BlockNumber, bool, error) {
 }
 
 func (f *FSM) search(rel RelFile, category uint8) (BlockNumber, bool, error) {
-	blocks, err := f.pool.files.NBlocks(rel, MainFork)
-	if err != nil {
-		return InvalidBlock, false, err
-	}
 	a := fsmRoot
 	for range maxFSMRestarts {
 		slot, largest, err := f.searchPage(rel, a, category)
@@ -146,8 +142,10 @@ func (f *FSM) search(rel RelFile, category uint8) (BlockNumber, bool, error) {
 		}
 		if slot >= 0 && a.isLeaf() {
 			block := BlockNumber(a.number*fsmSlots + slot)
-			if block < blocks {
-				return block, true, nil
+			// The length as it is now: blocks are recorded as soon as they are in the file.
+			blocks, err := f.pool.files.NBlocks(rel, MainFork)
+			if err != nil || block < blocks {
+				return block, err == nil, err
 			}
 			// The map outlived a truncation, or the blocks died in a crash.
 			if err := f.set(rel, a, slot, 0); err != nil {
@@ -163,8 +161,7 @@ func (f *FSM) search(rel RelFile, category uint8) (BlockNumber, bool, error) {
 			return InvalidBlock, false, nil
 		}
 		// The page above promised too much: correct it, and begin again.
-		parent, slot := a.parent()
-		if err := f.set(rel, parent, slot, largest); err != nil {
+		if err := f.lower(rel, a, largest); err != nil {
 			return InvalidBlock, false, err
 		}
 		a = fsmRoot
@@ -202,6 +199,26 @@ func (f *FSM) searchPage(rel RelFile, a fsmAddress, category uint8) (slot int, l
 		}
 	}
 	return slot, largest, nil
+}
+
+// lower corrects the page above a, which promised more than largest. Whoever recorded more in a
+// meanwhile may have carried it up before: looked for afterwards, it is not lost.
+func (f *FSM) lower(rel RelFile, a fsmAddress, largest uint8) error {
+	parent, slot := a.parent()
+	if err := f.set(rel, parent, slot, largest); err != nil {
+		return err
+	}
+	b, err := f.page(rel, a)
+	if b == nil {
+		return err
+	}
+	b.LockShared(ClassFSM)
+	now := fsmMax(b.Page())
+	b.ReleaseShared()
+	if now <= largest {
+		return nil
+	}
+	return f.recordIn(context.Background(), nil, rel, parent, slot, 1, now)
 }
 
 // set stores a category in an existing page.
