@@ -85,7 +85,6 @@ type Engine struct {
 	files   counter
 	tables  tableCache
 	stats   statsTable
-	seqs    sequenceCache
 	ckpt    checkpointer
 	vacuums launcher
 	bg      background
@@ -146,7 +145,6 @@ func newEngine(cfg Config) *Engine {
 	e.SetIndexExprs(cfg.IndexExprs)
 	e.tables.init()
 	e.stats.init()
-	e.seqs.init()
 	e.ckpt.init()
 	e.vacuums.init(e)
 	e.bg.ctx, e.bg.cancel = context.WithCancel(context.Background())

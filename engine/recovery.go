@@ -195,7 +195,7 @@ func (e *Engine) resetUnlogged(ctx context.Context, rel *catalog.Relation) error
 		_, err := btree.Create(ctx, e.btreeDeps(), indexConfig(rel.File, rel.Index, e.payloadOf(rel.Index)), &btree.Writer{})
 		return err
 	case catalog.KindSequence:
-		return e.writeSequence(rel, sequenceState{last: rel.Sequence.Start}, nil)
+		return e.resetSequence(rel)
 	}
 	return nil
 }

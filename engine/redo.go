@@ -65,6 +65,9 @@ func (e *Engine) redoCommit(payload []byte, files []storage.RelFile) error {
 
 // unlink removes files whose relations nobody can reach any more.
 func (e *Engine) unlink(files []storage.RelFile) error {
+	if len(files) > 0 {
+		e.tables.forget(files)
+	}
 	for _, f := range files {
 		var err error
 		if f.Number == wholeDatabase {

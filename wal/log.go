@@ -195,10 +195,10 @@ func (l *Log) AdvanceRedoPoint() storage.LSN {
 	return l.insert.pos
 }
 
-// NeedsImage reports whether the next change of a page with this LSN must log
+// NeedsImage reports whether the next change of page must log
 // it whole.
-func (l *Log) NeedsImage(lsn storage.LSN) bool {
-	return uint64(lsn) <= l.redo.Load() && l.images()
+func (l *Log) NeedsImage(page storage.Page) bool {
+	return uint64(page.LSN()) <= l.redo.Load() && l.images()
 }
 
 func (l *Log) images() bool { return !l.cfg.UnsafeNoFullPageImages && l.cfg.FullPageWrites() }

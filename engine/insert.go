@@ -1,0 +1,277 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/minipg/minipg/btree"
+	"github.com/minipg/minipg/catalog"
+	"github.com/minipg/minipg/heap"
+	"github.com/minipg/minipg/storage"
+	"github.com/minipg/minipg/types"
+)
+
+// InsertOptions shape Insert and InsertBatch.
+type InsertOptions struct {
+	// Frozen is COPY FREEZE: see heap.InsertOptions.
+	Frozen bool
+	// SkipFSM and Ring are for bulk loads.
+	SkipFSM bool
+	Ring    *storage.Ring
+	// DeferUnique collects, instead of failing, duplicates of deferrable constraints (those with
+	// Immediate false) to be looked at again; nil checks them at once.
+	DeferUnique func(idx *catalog.Index, tid TID, row []types.Datum)
+}
+
+// rowScratch is what a session works with while it writes rows.
+type rowScratch struct {
+	enc     []byte
+	values  []types.Datum // a row with values moved out of line
+	payload []types.Datum
+	entry   indexEntry
+	old     indexEntry
+	fetched Row
+
+	batch      []byte // encoded rows of a batch, behind each other
+	batchRows  [][]byte
+	batchEnds  []int
+	external   []bool
+	toastChunk []types.Datum
+	check      uniqueCheck
+}
+
+// Insert adds a row, one datum per attribute (dropped ones null), to the table and its
+// indexes. A duplicate is 23505 in PostgreSQL's words.
+func (t *Table) Insert(ctx context.Context, s *Session, row []types.Datum, opts InsertOptions) (TID, error) {
+	tid, err := t.insertHeap(ctx, s, row, &opts)
+	if err != nil {
+		return TID{}, err
+	}
+	for _, ti := range t.indexes {
+		if !ti.idx.Ready {
+			continue
+		}
+		if err := t.insertEntry(ctx, s, ti, row, tid, &opts); err != nil {
+			return TID{}, err
+		}
+	}
+	return tid, nil
+}
+
+func (t *Table) insertHeap(ctx context.Context, s *Session, row []types.Datum, opts *InsertOptions) (TID, error) {
+	stored, external, err := t.toastRow(ctx, s, row, nil)
+	if err != nil {
+		return TID{}, err
+	}
+	s.row.enc = t.rel.Row.Encode(s.row.enc[:0], stored)
+	tid, err := t.heap.Insert(ctx, &s.heapW, s.row.enc, heap.InsertOptions{
+		Frozen: opts.Frozen, External: external, SkipFSM: opts.SkipFSM, Ring: opts.Ring,
+	})
+	if err == nil {
+		s.count(t.stats, tableDelta{inserted: 1})
+	}
+	return tid, err
+}
+
+// InsertBatch adds rows and appends their TIDs to tids: a log record a page. Rows may
+// be reused after it returns.
+func (t *Table) InsertBatch(ctx context.Context, s *Session, rows [][]types.Datum, tids []TID, opts InsertOptions) ([]TID, error) {
+	first := len(tids)
+	// Rows with values out of line are marked on their tuples: batches do not mix.
+	for at := 0; at < len(rows); {
+		n, external, err := t.encodeRun(ctx, s, rows[at:])
+		if err != nil {
+			return tids, err
+		}
+		tids, err = t.heap.MultiInsert(ctx, &s.heapW, s.row.batchRows, tids, heap.InsertOptions{
+			Frozen: opts.Frozen, External: external, SkipFSM: opts.SkipFSM, Ring: opts.Ring,
+		})
+		if err != nil {
+			return tids, err
+		}
+		at += n
+	}
+	s.count(t.stats, tableDelta{inserted: int64(len(rows))})
+	for _, ti := range t.indexes {
+		if !ti.idx.Ready {
+			continue
+		}
+		for i, row := range rows {
+			if err := t.insertEntry(ctx, s, ti, row, tids[first+i], &opts); err != nil {
+				return tids, err
+			}
+		}
+	}
+	return tids, nil
+}
+
+// encodeRun encodes the rows at the front that are alike in having values out of line or not.
+func (t *Table) encodeRun(ctx context.Context, s *Session, rows [][]types.Datum) (n int, external bool, err error) {
+	w := &s.row
+	w.batch, w.batchEnds = w.batch[:0], w.batchEnds[:0]
+	for _, row := range rows {
+		if n > 0 && t.mayToast(row) != external && t.toast != nil {
+			break
+		}
+		stored, ext, err := t.toastRow(ctx, s, row, nil)
+		if err != nil {
+			return 0, false, err
+		}
+		w.batch = t.rel.Row.Encode(w.batch, stored)
+		w.batchEnds = append(w.batchEnds, len(w.batch))
+		n++
+		if n == 1 {
+			external = ext
+		}
+		if ext {
+			external = true
+			break
+		}
+	}
+	w.batchRows = w.batchRows[:0]
+	start := 0
+	for _, end := range w.batchEnds {
+		w.batchRows = append(w.batchRows, w.batch[start:end])
+		start = end
+	}
+	return n, external, nil
+}
+
+// insertEntry adds the entry of a row that lies at tid: Invariant 7.
+func (t *Table) insertEntry(ctx context.Context, s *Session, ti *tableIndex, row []types.Datum, tid TID, opts *InsertOptions) error {
+	e := &s.row.entry
+	ok, err := ti.fill(ctx, s, row, e)
+	if err != nil || !ok {
+		return err
+	}
+	return t.addEntry(ctx, s, ti, e, row, tid, opts)
+}
+
+func (t *Table) addEntry(ctx context.Context, s *Session, ti *tableIndex, e *indexEntry, row []types.Datum, tid TID, opts *InsertOptions) error {
+	if !ti.unique(e) {
+		return ti.tree.Insert(ctx, &s.treeW, e.key, btree.TID(tid), e.payload)
+	}
+	check := s.uniqueCheck(t, tid)
+	if !ti.idx.Immediate && opts.DeferUnique != nil {
+		_, dup, err := ti.tree.CheckUnique(ctx, &s.treeW, e.key, check.dirtyFn)
+		if err != nil {
+			return err
+		}
+		if err := ti.tree.Insert(ctx, &s.treeW, e.key, btree.TID(tid), e.payload); err != nil {
+			return err
+		}
+		if dup {
+			opts.DeferUnique(ti.idx, tid, row)
+		}
+		return nil
+	}
+	_, dup, err := ti.tree.InsertUnique(ctx, &s.treeW, e.key, btree.TID(tid), e.payload, check.fn)
+	if err != nil {
+		return err
+	}
+	if dup {
+		return t.errDuplicate(s, ti, e.values)
+	}
+	return nil
+}
+
+// InsertOrConflict is Insert for ON CONFLICT: where a row conflicts on one of the arbiters (none
+// given: any unique index) nothing is inserted and conflict is the TID of the row in the way,
+// committed or this transaction's own. It waits for transactions that may turn out to conflict.
+func (t *Table) InsertOrConflict(ctx context.Context, s *Session, row []types.Datum, arbiters []types.OID, opts InsertOptions) (tid, conflict TID, ok bool, err error) {
+	for {
+		conflict, found, err := t.findConflict(ctx, s, row, arbiters)
+		if err != nil || found {
+			return TID{}, conflict, false, err
+		}
+		tid, retry, err := t.insertTentative(ctx, s, row, arbiters, &opts)
+		if err != nil || !retry {
+			return tid, TID{}, err == nil, err
+		}
+		// Somebody else's row came between; ours is dead again.
+	}
+}
+
+// findConflict looks for a row in the way.
+func (t *Table) findConflict(ctx context.Context, s *Session, row []types.Datum, arbiters []types.OID) (TID, bool, error) {
+	e := &s.row.entry
+	for _, ti := range t.indexes {
+		if !ti.arbiter(arbiters) {
+			continue
+		}
+		ok, err := ti.fill(ctx, s, row, e)
+		if err != nil {
+			return TID{}, false, err
+		}
+		if !ok || !ti.unique(e) {
+			continue
+		}
+		check := s.uniqueCheck(t, heap.InvalidTID)
+		_, dup, err := ti.tree.CheckUnique(ctx, &s.treeW, e.key, check.fn)
+		if err != nil || dup {
+			return check.live, dup, err
+		}
+	}
+	return TID{}, false, nil
+}
+
+func (ti *tableIndex) arbiter(arbiters []types.OID) bool {
+	if !ti.idx.Unique || !ti.idx.Ready {
+		return false
+	}
+	if len(arbiters) == 0 {
+		return true
+	}
+	for _, oid := range arbiters {
+		if oid == ti.idx.OID {
+			return true
+		}
+	}
+	return false
+}
+
+// insertTentative inserts the row; where an arbiter has a duplicate after all, it deletes it again
+// and wants another try.
+func (t *Table) insertTentative(ctx context.Context, s *Session, row []types.Datum, arbiters []types.OID, opts *InsertOptions) (tid TID, retry bool, err error) {
+	if tid, err = t.insertHeap(ctx, s, row, opts); err != nil {
+		return TID{}, false, err
+	}
+	e := &s.row.entry
+	for _, ti := range t.indexes {
+		if !ti.idx.Ready {
+			continue
+		}
+		ok, err := ti.fill(ctx, s, row, e)
+		if err != nil {
+			return TID{}, false, err
+		}
+		if !ok {
+			continue
+		}
+		if !ti.unique(e) || !ti.arbiter(arbiters) {
+			if err := t.addEntry(ctx, s, ti, e, row, tid, opts); err != nil {
+				return TID{}, false, err
+			}
+			continue
+		}
+		_, dup, err := ti.tree.InsertUnique(ctx, &s.treeW, e.key, btree.TID(tid), e.payload, s.uniqueCheck(t, tid).fn)
+		if err != nil {
+			return TID{}, false, err
+		}
+		if dup {
+			return TID{}, true, t.takeBack(ctx, s, tid)
+		}
+	}
+	return tid, false, nil
+}
+
+// takeBack deletes a row this command inserted.
+func (t *Table) takeBack(ctx context.Context, s *Session, tid TID) error {
+	s.tx.CommandCounterIncrement() // a command does not see, so cannot delete, its own rows
+	snap := s.tx.TakeSnapshot()
+	defer s.tx.ReleaseSnapshot(snap)
+	res, err := t.Delete(ctx, s, snap, tid, UpdateOptions{})
+	if err == nil && res.Status != heap.Ok {
+		return errUnexpected("speculative insertion", res)
+	}
+	return err
+}
