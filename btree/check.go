@@ -64,7 +64,10 @@ func (c *checking) problem(block storage.BlockNumber, format string, args ...any
 // the downlinks of the next one.
 func (c *checking) level(level uint16, want []downlink) (below []downlink, err error) {
 	c.prev, c.high, c.incomplete, c.last = none, nil, false, nil
-	block := want[0].block
+	block, err := c.t.leftEnd(want[0].block)
+	if err != nil {
+		return nil, err
+	}
 	for block != none {
 		if c.seen[block] {
 			c.problem(block, "reached twice")
@@ -78,7 +81,11 @@ func (c *checking) level(level uint16, want []downlink) (below []downlink, err e
 		if !c.header(block, &p, level) {
 			return below, nil
 		}
-		if !ignored(&p) {
+		dying, err := c.dying(block, &p, want)
+		if err != nil {
+			return nil, err
+		}
+		if !dying {
 			if want, err = c.downlink(block, want), c.items(block, &p, &below); err != nil {
 				return nil, err
 			}
@@ -90,6 +97,27 @@ func (c *checking) level(level uint16, want []downlink) (below []downlink, err e
 		c.problem(d.block, "has a downlink but is not on level %d", level)
 	}
 	return below, nil
+}
+
+// dying reports whether the page has been taken out of its parent and waits to be
+// unlinked: a half-dead leaf, or an inner page of the branch one hangs on.
+func (c *checking) dying(block storage.BlockNumber, p page, want []downlink) (bool, error) {
+	if isLeaf(p) {
+		return ignored(p), nil
+	}
+	if c.incomplete || len(want) > 0 && want[0].block == block {
+		return false, nil
+	}
+	child := *p
+	for !isLeaf(&child) {
+		if itemCount(&child) != firstData(&child) {
+			return false, nil
+		}
+		if err := c.copyPage(childAt(&child, firstData(&child)), &child); err != nil {
+			return false, err
+		}
+	}
+	return flagsOf(&child)&flagHalfDead != 0, nil
 }
 
 func (c *checking) copyPage(block storage.BlockNumber, p page) error {

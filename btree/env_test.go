@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -77,22 +78,25 @@ func (e *env) close() {
 	_ = e.pool.Close()
 }
 
-// hintLogger joins what the pool asks to what the log answers.
-type hintLogger struct{ *wal.Log }
-
-func (l hintLogger) NeedsImage(page storage.Page) bool { return l.Log.NeedsImage(page.LSN()) }
-
 func (e *env) open() (err error) {
 	conf := &e.conf
 	e.set = metrics.Discard()
+	if conf.redo == 0 {
+		if err := errors.Join(
+			conf.fs.MkdirAll("data/pg_wal", 0o700), conf.fs.MkdirAll("data/pg_xact", 0o700),
+			conf.fs.MkdirAll("data/base", 0o700),
+			conf.fs.SyncDir("/"), conf.fs.SyncDir("data")); err != nil {
+			return err
+		}
+	}
 	if e.log, err = wal.Open(wal.Config{
-		FS: conf.fs, Dir: "pg_wal", SegmentSize: 1 << 20, Buffers: 1 << 20, Metrics: e.set, Fatal: conf.fatal,
+		FS: conf.fs, Dir: "data/pg_wal", SegmentSize: 1 << 20, Buffers: 1 << 20, Metrics: e.set, Fatal: conf.fatal,
 		UnsafeNoFullPageImages: conf.noImages, WriterDelay: func() time.Duration { return time.Hour },
 	}); err != nil {
 		return err
 	}
 	if e.pool, err = storage.NewPool(storage.PoolConfig{
-		Buffers: conf.buffers, FS: conf.fs, Metrics: e.set, Log: e.log, Hints: hintLogger{e.log},
+		Buffers: conf.buffers, FS: conf.fs, Dir: "data", Metrics: e.set, Log: e.log, Hints: e.log,
 		UnsafeNoLogFlush: conf.noLogFlush,
 	}); err != nil {
 		return err
@@ -101,7 +105,7 @@ func (e *env) open() (err error) {
 		Metrics: e.set, ExtensionTable: locks.NewExtensionTable(16, e.set),
 	})
 	if e.txn, err = txn.Open(txn.Config{
-		FS: conf.fs, Log: e.log, Locks: e.locks, Metrics: e.set,
+		FS: conf.fs, Dir: "data", Log: e.log, Locks: e.locks, Metrics: e.set,
 		NextXID: max(conf.nextXID, txn.FirstXID), Fatal: conf.fatal,
 	}); err != nil {
 		return err
@@ -110,6 +114,7 @@ func (e *env) open() (err error) {
 	if e.redo == 0 {
 		e.redo = e.log.FirstLSN()
 	}
+	e.log.SetRedoPoint(e.redo)
 	if err := e.recover(e.redo); err != nil {
 		return err
 	}

@@ -53,13 +53,36 @@ func (t *Tree) VacuumScan(ctx context.Context, w *Writer, dead func(TID) bool) (
 	return stats, t.freePages(ctx, &stats)
 }
 
+// leftmostLeaf is where the chain of leaves begins: maybe a half-dead page that a
+// crash left behind, to which no parent leads.
 func (t *Tree) leftmostLeaf() (storage.BlockNumber, error) {
 	buf, err := t.descendShared(bound{})
 	if err != nil {
 		return none, err
 	}
-	defer buf.ReleaseShared()
-	return buf.Block(), nil
+	block := buf.Block()
+	buf.ReleaseShared()
+	return t.leftEnd(block)
+}
+
+// leftEnd follows left links to the end of a level.
+func (t *Tree) leftEnd(block storage.BlockNumber) (storage.BlockNumber, error) {
+	for {
+		buf, err := t.read(block)
+		if err != nil {
+			return none, err
+		}
+		buf.LockShared(storage.ClassOther)
+		left := none
+		if p := pageOf(buf); hasSpecial(p) {
+			left = prevOf(p)
+		}
+		buf.ReleaseShared()
+		if left == none {
+			return block, nil
+		}
+		block = left
+	}
 }
 
 // vacuumLeaf removes the dead entries of a leaf and returns the one to its right.
