@@ -1,0 +1,78 @@
+package sql
+
+import (
+	"context"
+
+	"github.com/minipg/minipg/pgerr"
+	"github.com/minipg/minipg/types"
+)
+
+// Column describes a result column, as RowDescription does.
+type Column struct {
+	Name   string
+	Table  types.OID
+	Attno  int16
+	Type   types.OID
+	Len    int16
+	Typmod int32
+	Format int16 // 0 text, 1 binary
+}
+
+// ResultWriter is the client's side of a session: the messages that answer it. The
+// server satisfies it. What a method is given is not kept after it returns.
+type ResultWriter interface {
+	RowDescription(cols []Column)
+	// DataRow sends a row; a nil value is NULL. An error is a client that went away.
+	DataRow(values [][]byte) error
+	CommandComplete(tag []byte)
+	EmptyQuery()
+	PortalSuspended()
+	NoData()
+	ParameterDescription(params []types.OID)
+	ParseComplete()
+	BindComplete()
+	CloseComplete()
+	Notice(e *pgerr.Error)
+	ParameterStatus(name, value string)
+
+	// CopyIn asks for data; formats has one entry per column.
+	CopyIn(format int16, formats []int16) error
+	// CopyRead returns the next piece of data, io.EOF after CopyDone, and the client's
+	// CopyFail as an error.
+	CopyRead(ctx context.Context) ([]byte, error)
+	// CopyOut announces data, CopyData sends some, CopyDone ends it.
+	CopyOut(format int16, formats []int16)
+	CopyData(data []byte) error
+	CopyDone()
+}
+
+// discard is a ResultWriter for statements nobody watches.
+type discard struct{ notice func(*pgerr.Error) }
+
+func (discard) RowDescription([]Column)          {}
+func (discard) DataRow([][]byte) error           { return nil }
+func (discard) CommandComplete([]byte)           {}
+func (discard) EmptyQuery()                      {}
+func (discard) PortalSuspended()                 {}
+func (discard) NoData()                          {}
+func (discard) ParameterDescription([]types.OID) {}
+func (discard) ParseComplete()                   {}
+func (discard) BindComplete()                    {}
+func (discard) CloseComplete()                   {}
+func (discard) ParameterStatus(string, string)   {}
+func (discard) CopyOut(int16, []int16)           {}
+func (discard) CopyData([]byte) error            { return nil }
+func (discard) CopyDone()                        {}
+func (d discard) Notice(e *pgerr.Error) {
+	if d.notice != nil {
+		d.notice(e)
+	}
+}
+
+func (discard) CopyIn(int16, []int16) error {
+	return pgerr.New(pgerr.FeatureNotSupported, "COPY FROM STDIN is not possible here")
+}
+
+func (discard) CopyRead(context.Context) ([]byte, error) {
+	return nil, pgerr.New(pgerr.FeatureNotSupported, "COPY FROM STDIN is not possible here")
+}
