@@ -9,6 +9,7 @@ import (
 	"github.com/minipg/minipg/heap"
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/storage"
+	"github.com/minipg/minipg/txn"
 )
 
 // maxCachedTrees bounds the tree handles kept; past it they are all made anew, which only loses
@@ -20,6 +21,9 @@ type tableCache struct {
 	sync.RWMutex
 	tables map[tableKey]*Table
 	trees  map[storage.RelFile]*btree.Tree
+	// broken are index files that do not lead to every version, by who built them; since the server
+	// started, as no snapshot is older.
+	broken map[storage.RelFile]txn.XID
 }
 
 type tableKey struct{ db, rel catalog.OID }
@@ -27,6 +31,7 @@ type tableKey struct{ db, rel catalog.OID }
 func (c *tableCache) init() {
 	c.tables = make(map[tableKey]*Table)
 	c.trees = make(map[storage.RelFile]*btree.Tree)
+	c.broken = make(map[storage.RelFile]txn.XID)
 }
 
 // OpenTable returns the table of a descriptor, from the cache where one of the same version is.
@@ -114,6 +119,7 @@ func (c *tableCache) forget(files []storage.RelFile) {
 	defer c.Unlock()
 	for _, f := range files {
 		delete(c.trees, f)
+		delete(c.broken, f)
 		for key, t := range c.tables {
 			if t.rel.File == f || f.Number == wholeDatabase && t.rel.File.Database == f.Database {
 				delete(c.tables, key)
