@@ -271,12 +271,8 @@ func (f *FSM) recordIn(ctx context.Context, locker ExtensionLocker, rel RelFile,
 		}
 		b.LockExclusive(ClassFSM)
 		page := b.Page()
-		before, changed := fsmMax(page), false
-		for i := slot; i < slot+n; i++ {
-			if fsmSet(page, i, category) {
-				changed = true
-			}
-		}
+		before := fsmMax(page)
+		changed := fsmSetMany(page, slot, n, category)
 		after := fsmMax(page)
 		if changed {
 			b.MarkDirty()

@@ -334,4 +334,3 @@ func BenchmarkFSMSearch(b *testing.B) {
 		}
 	}
 }
-

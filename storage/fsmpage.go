@@ -52,6 +52,30 @@ func fsmSet(p Page, slot int, category uint8) bool {
 	return true
 }
 
+// fsmRebuildFrom is the number of slots from which on it is cheaper to make all inner nodes anew
+// than to climb from each.
+const fsmRebuildFrom = 256
+
+// fsmSetMany stores a category in n slots; false when nothing changed.
+func fsmSetMany(p Page, slot, n int, category uint8) (changed bool) {
+	if n < fsmRebuildFrom {
+		for i := slot; i < slot+n; i++ {
+			if fsmSet(p, i, category) {
+				changed = true
+			}
+		}
+		return changed
+	}
+	slots := p[fsmNodes+fsmInner+slot:][:n]
+	for i, c := range slots {
+		if c != category {
+			slots[i] = category
+			changed = true
+		}
+	}
+	return fsmRebuild(p) || changed
+}
+
 func fsmLarger(nodes []byte, i int) uint8 {
 	left, right := 2*i+1, 2*i+2
 	best := uint8(0)

@@ -46,7 +46,6 @@ type cut struct {
 	keep   float64 // chance that an unsynced sector or entry survives
 	files  map[*fileNode]*fileNode
 	dirs   map[*dirNode]*dirNode
-	order  []*fileNode
 }
 
 // chooseSeverity mixes the two extremes, which find most bugs, with everything between.
