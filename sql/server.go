@@ -140,3 +140,6 @@ func (srv *Server) Background(ctx context.Context, database, kind string, pid in
 }
 
 const bootstrapUser = "postgres"
+
+// TerminateAll ends every session with 57P01.
+func (srv *Server) TerminateAll() { srv.each((*Session).Terminate) }

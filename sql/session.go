@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -34,6 +35,8 @@ type ConnectOptions struct {
 	Secret uint32
 	// Background sessions (autovacuum) are not counted as client backends.
 	BackendType string
+	// OnTerminate, unless nil, wakes whoever waits for the client.
+	OnTerminate func()
 }
 
 // Setting is a name and a value.
@@ -61,6 +64,7 @@ type Session struct {
 		busy   bool
 	}
 	statementTimer *time.Timer
+	terminated     atomic.Bool
 
 	prepared map[string]*prepared
 	unnamed  *prepared
@@ -195,7 +199,37 @@ func (s *Session) newCancel() {
 func (s *Session) Cancel() { s.interrupt(errCanceled, false) }
 
 // Terminate ends the session: the running statement is interrupted with 57P01.
-func (s *Session) Terminate() { s.interrupt(errTerminated, true) }
+func (s *Session) Terminate() {
+	s.interrupt(errTerminated, true)
+	s.terminated.Store(true)
+	if s.opts.OnTerminate != nil {
+		s.opts.OnTerminate()
+	}
+}
+
+// Terminated is the error that ends the session, nil while it may go on.
+func (s *Session) Terminated() error {
+	if s.terminated.Load() {
+		return errTerminated
+	}
+	return nil
+}
+
+// IdleTimeout bounds how long the session waits for its client now; 0 is for ever.
+func (s *Session) IdleTimeout() time.Duration {
+	if s.state == txBlock || s.state == txFailed {
+		return s.cached.idleInTransaction
+	}
+	return s.cached.idleSession
+}
+
+// IdleTimeoutError is what ends a session that was idle for too long.
+func (s *Session) IdleTimeoutError() error {
+	if s.state == txBlock || s.state == txFailed {
+		return errIdleInTxn
+	}
+	return errSessionTimeout
+}
 
 func (s *Session) interrupt(cause error, always bool) {
 	s.cancel.Lock()

@@ -77,13 +77,15 @@ func (s *Session) roleSettings(db, role catalog.OID, src settings.Source) error 
 
 // cachedSettings are values read on hot paths.
 type cachedSettings struct {
-	gen              uint64
-	standardStrings  bool
-	asyncCommit      bool
-	statementTimeout time.Duration
-	lockTimeout      time.Duration
-	workMem          int64
-	hashMultiplier   float64
+	gen               uint64
+	standardStrings   bool
+	asyncCommit       bool
+	statementTimeout  time.Duration
+	lockTimeout       time.Duration
+	idleInTransaction time.Duration
+	idleSession       time.Duration
+	workMem           int64
+	hashMultiplier    float64
 }
 
 // refreshSettings takes over a reload, between statements.
@@ -100,13 +102,15 @@ func (s *Session) settingsChanged() {
 		return
 	}
 	s.cached = cachedSettings{
-		gen:              s.set.Generation(),
-		standardStrings:  s.set.Bool(settings.StandardConformingStrings),
-		asyncCommit:      s.set.Str(settings.SynchronousCommit) == "off",
-		statementTimeout: time.Duration(s.set.Int(settings.StatementTimeout)) * time.Millisecond,
-		lockTimeout:      time.Duration(s.set.Int(settings.LockTimeout)) * time.Millisecond,
-		workMem:          s.set.Bytes(settings.WorkMem),
-		hashMultiplier:   s.set.Real(settings.HashMemMultiplier),
+		gen:               s.set.Generation(),
+		standardStrings:   s.set.Bool(settings.StandardConformingStrings),
+		asyncCommit:       s.set.Str(settings.SynchronousCommit) == "off",
+		statementTimeout:  time.Duration(s.set.Int(settings.StatementTimeout)) * time.Millisecond,
+		lockTimeout:       time.Duration(s.set.Int(settings.LockTimeout)) * time.Millisecond,
+		idleInTransaction: time.Duration(s.set.Int(settings.IdleInTransactionSessionTimeout)) * time.Millisecond,
+		idleSession:       time.Duration(s.set.Int(settings.IdleSessionTimeout)) * time.Millisecond,
+		workMem:           s.set.Bytes(settings.WorkMem),
+		hashMultiplier:    s.set.Real(settings.HashMemMultiplier),
 	}
 	s.path.valid = false
 	s.plans.clear()
