@@ -138,3 +138,13 @@ func ArrayOf(oid OID) OID {
 	}
 	return 0
 }
+
+// ByName finds a built-in type by pg_type.typname, or 0.
+func ByName(name string) OID {
+	for i := range builtinTypes {
+		if builtinTypes[i].Name == name {
+			return builtinTypes[i].OID
+		}
+	}
+	return 0
+}

@@ -2,7 +2,6 @@ package fn
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/minipg/minipg/pgerr"
@@ -23,7 +22,7 @@ type Context struct {
 	TxStart   time.Time // now()
 	StmtStart time.Time // statement_timestamp()
 	Clock     func() time.Time
-	Rand      *rand.Rand // random(); seeded per session
+	Rand      *Random // random(); nil makes it fail
 	Notice    func(*pgerr.Error)
 
 	Identity  Identity

@@ -1,0 +1,8 @@
+package fn
+
+// tables are the parts of the registry, each beside its functions.
+var tables = []func(*registry){
+	registerCompare,
+	registerInts,
+	registerFloats,
+}
