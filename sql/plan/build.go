@@ -480,3 +480,10 @@ func (p *planner) typeEquality(typ types.OID) types.OID {
 	fail(err)
 	return p.operator(op).Code
 }
+
+// RowExpr turns an expression over Vars of range table entry 0 (a default's, a CHECK's or an
+// index's) into one over a row, whose columns are Input 0 by attribute number.
+func RowExpr(e analyze.Expr) analyze.Expr {
+	p := &planner{}
+	return p.fixScan(e, 0)
+}

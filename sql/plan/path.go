@@ -403,7 +403,7 @@ func (p *planner) implied(parts []analyze.Expr, local []*clause) bool {
 	for _, part := range parts {
 		ok := false
 		for _, c := range local {
-			if equalExprs(part, c.expr) || p.impliesNotNull(part, c.expr) {
+			if p.equalStored(part, c.expr) || p.impliesNotNull(part, c.expr) {
 				ok = true
 				break
 			}
@@ -411,6 +411,33 @@ func (p *planner) implied(parts []analyze.Expr, local []*clause) bool {
 		if !ok {
 			return false
 		}
+	}
+	return true
+}
+
+// equalStored compares an expression the catalog stores with one of the statement. Where
+// they are equal because of the value of a lifted literal, that literal is pinned.
+func (p *planner) equalStored(stored, e analyze.Expr) bool {
+	if equalExprs(stored, e) {
+		return true
+	}
+	var lifted []int
+	var strip func(e analyze.Expr) analyze.Expr
+	strip = func(e analyze.Expr) analyze.Expr {
+		if c, ok := e.(*analyze.Const); ok && c.Lifted != 0 {
+			lifted = append(lifted, c.Lifted)
+			plain := *c
+			plain.Lifted = 0
+			return &plain
+		}
+		return mapChildren(e, strip)
+	}
+	plain := strip(e)
+	if len(lifted) == 0 || p.ctx.Pin == nil || !equalExprs(stored, plain) {
+		return false
+	}
+	for _, l := range lifted {
+		p.ctx.Pin(l)
 	}
 	return true
 }
@@ -458,8 +485,8 @@ func (p *planner) matchClause(info *indexInfo, k, rt int, c *clause) (pathCond, 
 			return pathCond{}, false
 		}
 		op, value := n.Op, n.Args[1]
-		if !sameColumn(n.Args[0], column) {
-			if !sameColumn(n.Args[1], column) {
+		if !p.sameColumn(n.Args[0], column) {
+			if !p.sameColumn(n.Args[1], column) {
 				return pathCond{}, false
 			}
 			op, value = p.operator(n.Op).Commutator, n.Args[0]
@@ -473,13 +500,13 @@ func (p *planner) matchClause(info *indexInfo, k, rt int, c *clause) (pathCond, 
 		}
 		return pathCond{key: k, strategy: indexStrategies[strategy], value: value, clause: c}, true
 	case *analyze.ScalarArrayOpExpr:
-		if !n.UseOr || !sameColumn(n.Scalar, column) || relsOf(n.Array).has(rt) ||
+		if !n.UseOr || !p.sameColumn(n.Scalar, column) || relsOf(n.Array).has(rt) ||
 			p.strategy(n.Op, key.Opfamily) != 3 || containsVolatile(p, n.Array) || hasSubPlan(n.Array) {
 			return pathCond{}, false
 		}
 		return pathCond{key: k, strategy: IndexEqAny, value: n.Array, clause: c}, true
 	case *analyze.NullTest:
-		if n.ArgIsRow || !sameColumn(n.Arg, column) {
+		if n.ArgIsRow || !p.sameColumn(n.Arg, column) {
 			return pathCond{}, false
 		}
 		st := IndexIsNull
@@ -492,7 +519,7 @@ func (p *planner) matchClause(info *indexInfo, k, rt int, c *clause) (pathCond, 
 }
 
 // sameColumn compares an operand with an index column; a relabelled column is the same.
-func sameColumn(e, column analyze.Expr) bool {
+func (p *planner) sameColumn(e, column analyze.Expr) bool {
 	for {
 		r, ok := e.(*analyze.RelabelType)
 		if !ok {
@@ -508,7 +535,7 @@ func sameColumn(e, column analyze.Expr) bool {
 	if isVar != colVar {
 		return false
 	}
-	return equalExprs(e, column)
+	return p.equalStored(column, e)
 }
 
 // strategy is the btree strategy number of op in a family, or 0.

@@ -24,7 +24,9 @@ type Context struct {
 	// IndexExprs gives an index's key expressions (nil for plain columns) and its
 	// predicate (nil without one), over Vars of range table entry 0.
 	IndexExprs func(rel *catalog.Relation, index *catalog.Index) (keys []analyze.Expr, predicate analyze.Expr, err error)
-	Settings   Settings
+	// Pin, unless nil, is told of a lifted literal (Const.Lifted) whose value the plan depends on.
+	Pin      func(lifted int)
+	Settings Settings
 }
 
 // Settings are the planner's settings, by PostgreSQL's names.

@@ -374,3 +374,133 @@ func conjuncts(list []analyze.Expr, e analyze.Expr) []analyze.Expr {
 	}
 	return append(list, e)
 }
+
+// VisitExprs calls f for every expression node of a plan, in all its nodes and sub-plans.
+func VisitExprs(p *Plan, f func(analyze.Expr)) {
+	v := planVisitor{f: f, seen: make(map[Node]bool)}
+	v.node(p.Root)
+	for _, c := range p.CTEs {
+		v.node(c.Node)
+	}
+}
+
+type planVisitor struct {
+	f    func(analyze.Expr)
+	seen map[Node]bool
+}
+
+func (v *planVisitor) exprs(list ...analyze.Expr) {
+	for _, e := range list {
+		visit(e, func(e analyze.Expr) bool {
+			v.f(e)
+			if sp, ok := e.(*SubPlan); ok {
+				v.node(sp.Plan)
+			}
+			return true
+		})
+	}
+}
+
+func (v *planVisitor) node(n Node) {
+	if n == nil || v.seen[n] {
+		return
+	}
+	v.seen[n] = true
+	b := n.Common()
+	v.exprs(b.Targets...)
+	v.exprs(b.Filter...)
+	for _, sp := range b.InitPlans {
+		v.node(sp.Plan)
+	}
+	v.own(n)
+	for _, in := range n.Inputs() {
+		v.node(in)
+	}
+}
+
+// own visits the expressions only some kinds of nodes have.
+func (v *planVisitor) own(n Node) {
+	switch n := n.(type) {
+	case *Result:
+		v.exprs(n.OneTimeFilter...)
+	case *CatalogScan:
+		for _, k := range n.Keys {
+			v.exprs(k.Value)
+		}
+	case *IndexScan:
+		v.conds(n.Conds)
+	case *BitmapScan:
+		v.bitmap(n.Source)
+		v.exprs(n.Recheck...)
+	case *TidScan:
+		v.exprs(n.Values...)
+	case *FunctionScan:
+		for _, fn := range n.Functions {
+			v.exprs(fn.Call)
+		}
+	case *ValuesScan:
+		for _, l := range n.Lists {
+			v.exprs(l...)
+		}
+	case *NestLoop:
+		for _, p := range n.Params {
+			v.exprs(p.Value)
+		}
+		v.exprs(n.On...)
+	case *HashJoin:
+		v.exprs(n.OuterKeys...)
+		v.exprs(n.InnerKeys...)
+		v.exprs(n.On...)
+	case *MergeJoin:
+		v.exprs(n.OuterKeys...)
+		v.exprs(n.InnerKeys...)
+		v.exprs(n.On...)
+	case *Sort:
+		v.exprs(n.Bound)
+	case *Limit:
+		v.exprs(n.Offset, n.Count)
+	case *Aggregate:
+		for _, a := range n.Aggs {
+			v.exprs(a.Args...)
+			v.exprs(a.Direct...)
+			v.exprs(a.Filter)
+		}
+	case *WindowAgg:
+		for _, c := range n.Calls {
+			v.exprs(c.Args...)
+			v.exprs(c.Filter)
+		}
+		v.exprs(n.Frame.StartOffset, n.Frame.EndOffset)
+	case *ModifyTable:
+		v.modify(n)
+	}
+}
+
+func (v *planVisitor) conds(list []IndexCond) {
+	for _, c := range list {
+		v.exprs(c.Value)
+	}
+}
+
+func (v *planVisitor) bitmap(b *BitmapSource) {
+	v.conds(b.Conds)
+	for _, p := range b.Parts {
+		v.bitmap(p)
+	}
+}
+
+func (v *planVisitor) modify(n *ModifyTable) {
+	for _, e := range n.Generated {
+		v.exprs(e)
+	}
+	for _, c := range n.Checks {
+		v.exprs(c.Expr)
+	}
+	if n.Conflict == nil {
+		return
+	}
+	for _, a := range n.Conflict.Set {
+		v.exprs(a.Expr)
+	}
+	v.exprs(n.Conflict.Where...)
+}
