@@ -45,7 +45,6 @@ type splitting struct {
 	rec   splitRecord
 	item  []byte
 	high  []byte // the left page's new high key
-	next  page   // the right page in the making
 }
 
 // release lets go of everything but buf.

@@ -92,7 +92,6 @@ type scratch struct {
 	key      []byte
 	record   []byte
 	numbers  []uint16
-	sizes    []int
 	splits   []splitPoint
 	path     path
 	deletion path // of the page that a deletion searches for

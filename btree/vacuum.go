@@ -184,13 +184,12 @@ func (t *Tree) countInner() (int64, error) {
 		return 0, err
 	}
 	var n int64
-	first := buf.Block()
 	for ; level > 0; level-- {
 		if buf, err = t.moveRightShared(buf, level, bound{}); err != nil {
 			return 0, err
 		}
 		p := pageOf(buf)
-		first = childAt(p, firstData(p))
+		first := childAt(p, firstData(p))
 		for n++; !isRightmost(pageOf(buf)); n++ {
 			buf, err = t.stepTo(buf, nextOf(pageOf(buf)), level, storage.Shared, storage.Shared)
 			if err != nil {
