@@ -80,7 +80,7 @@ func (e *env) open() (err error) {
 		return err
 	}
 	if e.pool, err = storage.NewPool(storage.PoolConfig{
-		Buffers: conf.buffers, FS: e.fs, Dir: "", Metrics: set, Log: e.log, Hints: hintLogger{e.log}, UnsafeNoLogFlush: conf.noLogFlush,
+		Buffers: conf.buffers, FS: e.fs, Dir: "", Metrics: set, Log: e.log, Hints: e.log, UnsafeNoLogFlush: conf.noLogFlush,
 	}); err != nil {
 		return err
 	}
@@ -93,6 +93,7 @@ func (e *env) open() (err error) {
 	}
 	e.deps = Deps{Pool: e.pool, Log: e.log, Txn: e.txn, Locks: e.locks, Metrics: set, Shared: NewShared()}
 	e.redo = conf.redo
+	e.log.SetRedoPoint(conf.redo)
 	from := conf.redo
 	if from == 0 {
 		from = e.log.FirstLSN()
@@ -108,6 +109,9 @@ func (e *env) open() (err error) {
 			return err
 		}
 		if err := e.pool.Files().Create(testRel, storage.MainFork); err != nil {
+			return err
+		}
+		if err := e.fs.SyncDir("."); err != nil {
 			return err
 		}
 		return e.checkpoint()
@@ -323,9 +327,3 @@ func row(key, version, size int) []byte {
 func rowKey(b string) (key, version int) {
 	return int(binary.LittleEndian.Uint64([]byte(b))), int(binary.LittleEndian.Uint64([]byte(b[8:])))
 }
-
-
-// hintLogger joins what the pool asks to what the log answers.
-type hintLogger struct{ *wal.Log }
-
-func (l hintLogger) NeedsImage(page storage.Page) bool { return l.Log.NeedsImage(page.LSN()) }

@@ -329,8 +329,11 @@ func (r *Redoer) truncate(c *wal.RedoContext, data *reader) error {
 		return err
 	}
 	have, err := files.NBlocks(f, storage.MainFork)
-	if err != nil || have <= n {
+	if err != nil {
 		return err
+	}
+	if have <= n { // the file was cut before the crash, the maps perhaps not
+		return cutMaps(c.Pool, f, n)
 	}
 	return cut(c.Pool, f, n)
 }

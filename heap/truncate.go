@@ -16,6 +16,7 @@ func (v *vacuum) truncate(ctx context.Context) error {
 		free < truncateMinPages && free < v.blocks/truncateFraction {
 		return nil
 	}
+	v.vm.Release() // truncation waits for pins of what it drops
 	release, ok := v.opts.Truncate(ctx)
 	if !ok {
 		return nil
@@ -84,13 +85,17 @@ func (h *Heap) cutTo(b *wal.Builder, n storage.BlockNumber) error {
 
 // cut truncates the relation and its maps, now and in redo.
 func cut(pool *storage.Pool, rel storage.RelFile, n storage.BlockNumber) error {
-	if err := pool.VM().Truncate(rel, n); err != nil {
-		return err
-	}
-	if err := pool.FSM().Truncate(rel, n); err != nil {
+	if err := cutMaps(pool, rel, n); err != nil {
 		return err
 	}
 	return pool.TruncateRelation(rel, storage.MainFork, n)
+}
+
+func cutMaps(pool *storage.Pool, rel storage.RelFile, n storage.BlockNumber) error {
+	if err := pool.VM().Truncate(rel, n); err != nil {
+		return err
+	}
+	return pool.FSM().Truncate(rel, n)
 }
 
 func blockNumber(b []byte) storage.BlockNumber {
