@@ -15,6 +15,7 @@ type activity struct {
 		xactStart    time.Time
 		queryStart   time.Time
 		stateChange  time.Time
+		application  string
 	}
 }
 
@@ -57,4 +58,10 @@ func (s *Session) Idle() {
 		a.mu.state = "idle"
 		a.mu.xactStart = time.Time{}
 	}
+}
+
+func (a *activity) setApplication(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.mu.application = name
 }

@@ -52,7 +52,9 @@ type Session struct {
 	database *catalog.Database
 	user     *catalog.Role // session user
 	role     *catalog.Role // current user
-	log      *zap.Logger
+	// loginRole is who connected; others may read it.
+	loginRole catalog.OID
+	log       *zap.Logger
 
 	state  txState
 	block  blockState
@@ -145,7 +147,7 @@ func (s *Session) authorize() error {
 		return pgerr.Fatal(pgerr.ObjectNotInPrerequisiteState,
 			"database %q is not currently accepting connections", db.Name)
 	}
-	s.user, s.role, s.database = role, role, db
+	s.user, s.role, s.database, s.loginRole = role, role, db, role.OID
 	return nil
 }
 

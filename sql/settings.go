@@ -112,6 +112,7 @@ func (s *Session) settingsChanged() {
 		workMem:           s.set.Bytes(settings.WorkMem),
 		hashMultiplier:    s.set.Real(settings.HashMemMultiplier),
 	}
+	s.activity.setApplication(s.set.Str(settings.ApplicationName))
 	s.path.valid = false
 	s.plans.clear()
 	s.updateEnv()
