@@ -222,3 +222,10 @@ func (l *fakeLocker) Waiters(uint32, uint64) int {
 	}
 	return n
 }
+
+// skipUnderRace skips models of one goroutine, where the detector only costs time.
+func skipUnderRace(t *testing.T) {
+	if raceEnabled {
+		t.Skip("one goroutine")
+	}
+}

@@ -113,6 +113,7 @@ func (e *env) sparse(rel RelFile, n BlockNumber) {
 }
 
 func TestFSMModel(t *testing.T) {
+	skipUnderRace(t)
 	const blocks = 3*fsmSlots + 10
 	base := t
 	rapid.Check(t, func(t *rapid.T) {
@@ -256,6 +257,7 @@ func TestFSMForIndexes(t *testing.T) {
 }
 
 func TestVMModel(t *testing.T) {
+	skipUnderRace(t)
 	const blocks = vmBlocksPerPage + 100
 	base := t
 	rapid.Check(t, func(t *rapid.T) {

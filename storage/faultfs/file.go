@@ -271,19 +271,20 @@ func (h *file) Size() (size int64, err error) {
 // Allocate implements vfs.File.
 func (h *file) Allocate(off, n int64) error {
 	return h.enter(OpAllocate, "fallocate", func() error {
+		// Zeros over zeros: nothing to lose but the space, which a crash gives back.
 		node := h.node
-		for i := int(off / chunkSize); i < int((off+n+chunkSize-1)/chunkSize); i++ {
-			if chunkAt(node.live, i) != nil {
+		last := int((off + n + chunkSize - 1) / chunkSize)
+		if grow := last - len(node.live); grow > 0 {
+			node.live = append(node.live, make([]*chunk, grow)...)
+		}
+		for i := int(off / chunkSize); i < last; i++ {
+			if node.live[i] != nil {
 				continue
 			}
 			if err := h.fs.reserveLocked(1); err != nil {
 				return err
 			}
-			for len(node.live) <= i {
-				node.live = append(node.live, nil)
-			}
 			node.live[i] = zeroChunk
-			node.dirty[i] = &dirtyChunk{}
 		}
 		if off+n > node.size {
 			node.size, node.sizeChanged = off+n, true
