@@ -15,10 +15,20 @@ type Bounds struct {
 }
 
 // low is the place before the first entry of the range.
-func (b *Bounds) low() bound { return bound{key: b.Lo, after: b.Lo != nil && b.LoExclusive} }
+func (b *Bounds) low() bound {
+	if b.Lo != nil && b.LoExclusive {
+		return behind(b.Lo)
+	}
+	return at(b.Lo)
+}
 
 // high is the place behind the last entry of the range.
-func (b *Bounds) high() bound { return bound{key: b.Hi, after: b.Hi == nil || !b.HiExclusive} }
+func (b *Bounds) high() bound {
+	if b.Hi == nil || !b.HiExclusive {
+		return behind(b.Hi)
+	}
+	return at(b.Hi)
+}
 
 // few is the number of entries up to which each is copied by itself; more come
 // with the whole page.
@@ -159,7 +169,8 @@ func (c *Cursor) nextPage() error {
 			return err
 		}
 	}
-	c.copyPage(buf, firstData(pageOf(buf)), c.endOn(buf))
+	first := firstData(pageOf(buf))
+	c.copyPage(buf, first, c.endOn(buf, first))
 	buf.ReleaseShared()
 	return nil
 }
@@ -183,27 +194,27 @@ func (c *Cursor) firstPage() error {
 	if c.backward {
 		begin = c.bounds.high()
 	}
-	buf, err := c.t.descendShared(begin)
+	buf, err := c.t.descendShared(&begin)
 	if err != nil {
 		return err
 	}
-	i := search(pageOf(buf), begin)
+	i := search(pageOf(buf), &begin)
 	if c.backward {
 		c.copyPage(buf, c.startOn(buf), i)
 	} else {
-		c.copyPage(buf, i, c.endOn(buf))
+		c.copyPage(buf, i, c.endOn(buf, i))
 	}
 	buf.ReleaseShared()
 	return nil
 }
 
-// endOn returns the number behind the last entry in range of a page, and notes
-// whether the range ends there.
-func (c *Cursor) endOn(buf *storage.Buffer) int {
+// endOn returns the number behind the last entry in range of a page, whose first
+// is given, and notes whether the range ends there.
+func (c *Cursor) endOn(buf *storage.Buffer, first int) int {
 	p := pageOf(buf)
 	n := itemCount(p) + 1
 	high := c.bounds.high()
-	if !isRightmost(p) && high.before(highKey(p)) {
+	if !isRightmost(p) && high.beforeItem(p, 1) {
 		c.last = false // the page lies wholly in range
 		return n
 	}
@@ -211,7 +222,7 @@ func (c *Cursor) endOn(buf *storage.Buffer) int {
 	if high.key == nil {
 		return n
 	}
-	return search(p, high)
+	return searchFrom(p, &high, first)
 }
 
 // startOn returns the number of the first entry in range of a page, and notes
@@ -219,7 +230,7 @@ func (c *Cursor) endOn(buf *storage.Buffer) int {
 func (c *Cursor) startOn(buf *storage.Buffer) int {
 	p := pageOf(buf)
 	low := c.bounds.low()
-	i := search(p, low)
+	i := search(p, &low)
 	c.last = i > firstData(p) || prevOf(p) == none
 	return i
 }
@@ -383,7 +394,8 @@ func (c *Cursor) flushKilled() {
 	for _, k := range c.killed {
 		e := &c.entries[k]
 		entry := c.bytes[e.key:e.payload]
-		i := search(p, bound{key: entry})
+		place := at(entry)
+		i := search(p, &place)
 		if i <= itemCount(p) && compareKeys(keyAt(p, i), entry) == 0 && !killedAt(p, i) {
 			killAt(p, i)
 			any = true

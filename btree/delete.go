@@ -153,6 +153,7 @@ func (t *Tree) wayTo(
 	ctx context.Context, w *Writer, high []byte, block storage.BlockNumber, way *path,
 ) (bool, error) {
 	way.n = 0
+	place := at(high)
 	buf, level, err := t.latchRoot()
 	if err != nil {
 		return false, err
@@ -164,7 +165,7 @@ func (t *Tree) wayTo(
 			return false, err
 		}
 		p := pageOf(buf)
-		item := max(search(p, bound{key: high})-1, firstData(p))
+		item := max(search(p, &place)-1, firstData(p))
 		way.push(buf.Block(), item)
 		if buf, err = t.stepTo(buf, childAt(p, item), level-1, storage.Shared, storage.Shared); err != nil {
 			return false, err

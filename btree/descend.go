@@ -67,7 +67,7 @@ func (t *Tree) latchRoot() (buf *storage.Buffer, level uint16, err error) {
 }
 
 // descendShared returns the leaf that holds the place b, latched shared.
-func (t *Tree) descendShared(b bound) (*storage.Buffer, error) {
+func (t *Tree) descendShared(b *bound) (*storage.Buffer, error) {
 	buf, level, err := t.latchRoot()
 	if err != nil {
 		return nil, err
@@ -113,18 +113,14 @@ func mustGoRight(p page, b *bound) bool {
 	if ignored(p) {
 		return true
 	}
-	hk := highKey(p)
-	if b.after {
-		return b.before(hk)
-	}
-	return compareKeys(hk, b.key) <= 0
+	return b.notBehind(p)
 }
 
 // moveRightShared goes right from buf, latched shared, to the page that holds b.
-func (t *Tree) moveRightShared(buf *storage.Buffer, level uint16, b bound) (*storage.Buffer, error) {
+func (t *Tree) moveRightShared(buf *storage.Buffer, level uint16, b *bound) (*storage.Buffer, error) {
 	for {
 		p := pageOf(buf)
-		if !mustGoRight(p, &b) {
+		if !mustGoRight(p, b) {
 			return buf, t.checkEnd(p, buf)
 		}
 		t.d.Metrics.BTreeMoveRights.Inc()
@@ -149,7 +145,7 @@ func (t *Tree) checkEnd(p page, buf *storage.Buffer) error {
 // descendExclusive returns the leaf that holds the place b, latched exclusively,
 // and leaves the way there in w's path. Splits it finds unfinished on its way it
 // finishes.
-func (t *Tree) descendExclusive(ctx context.Context, w *Writer, b bound) (*storage.Buffer, error) {
+func (t *Tree) descendExclusive(ctx context.Context, w *Writer, b *bound) (*storage.Buffer, error) {
 	w.scratch.path.n = 0
 	return t.descendTo(ctx, w, b, 0, &w.scratch.path)
 }
@@ -157,7 +153,7 @@ func (t *Tree) descendExclusive(ctx context.Context, w *Writer, b bound) (*stora
 // descendTo is descendExclusive to any level. It returns nil without an error
 // when the tree is not that high.
 func (t *Tree) descendTo(
-	ctx context.Context, w *Writer, b bound, target uint16, way *path,
+	ctx context.Context, w *Writer, b *bound, target uint16, way *path,
 ) (*storage.Buffer, error) {
 	buf, level, err := t.latchRoot()
 	if err != nil {
@@ -198,7 +194,7 @@ func (t *Tree) descendTo(
 // holds b, and finishes the splits it meets.
 func (t *Tree) moveRight(
 	ctx context.Context, w *Writer, buf *storage.Buffer, level uint16, mode storage.LatchMode,
-	b bound, way *path,
+	b *bound, way *path,
 ) (*storage.Buffer, error) {
 	for {
 		p := pageOf(buf)
@@ -209,7 +205,7 @@ func (t *Tree) moveRight(
 			}
 			continue
 		}
-		if !mustGoRight(p, &b) {
+		if !mustGoRight(p, b) {
 			if ignored(p) {
 				block := buf.Block()
 				buf.Unlock(mode)
@@ -255,7 +251,8 @@ func (t *Tree) finishSplitOf(
 // leftmostOn returns the leftmost page of a level, latched exclusively.
 func (t *Tree) leftmostOn(ctx context.Context, w *Writer, level uint16) (*storage.Buffer, error) {
 	var way path
-	buf, err := t.descendTo(ctx, w, bound{}, level, &way)
+	start := at(nil)
+	buf, err := t.descendTo(ctx, w, &start, level, &way)
 	if err == nil && buf == nil {
 		err = t.corrupted("index %q has no level %d", t.c.Name, level)
 	}

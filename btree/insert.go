@@ -22,7 +22,8 @@ func (t *Tree) Insert(ctx context.Context, w *Writer, key []byte, tid TID, paylo
 		return err
 	}
 	if buf == nil {
-		if buf, err = t.descendExclusive(ctx, w, bound{key: entry}); err != nil {
+		place := at(entry)
+		if buf, err = t.descendExclusive(ctx, w, &place); err != nil {
 			return err
 		}
 	}
@@ -45,7 +46,8 @@ func (t *Tree) InsertUnique(
 		}
 		if buf == nil {
 			// The first leaf that can hold the key: Invariant 6.
-			if buf, err = t.descendExclusive(ctx, w, bound{key: key}); err != nil {
+			place := at(key)
+			if buf, err = t.descendExclusive(ctx, w, &place); err != nil {
 				return TID{}, false, err
 			}
 		}
@@ -76,8 +78,9 @@ func (t *Tree) InsertUnique(
 func (t *Tree) CheckUnique(
 	ctx context.Context, w *Writer, key []byte, check UniqueCheck,
 ) (dup TID, found bool, err error) {
+	place := at(key)
 	for {
-		buf, err := t.descendShared(bound{key: key})
+		buf, err := t.descendShared(&place)
 		if err != nil {
 			return TID{}, false, err
 		}
@@ -154,17 +157,17 @@ type verdict struct {
 func (t *Tree) lookForDuplicate(
 	buf *storage.Buffer, mode storage.LatchMode, key []byte, check UniqueCheck,
 ) (verdict, error) {
-	end := bound{key: key, after: true}
+	begin, end := at(key), behind(key)
 	cur := buf
 	release := func() {
 		if cur != buf {
 			cur.ReleaseShared()
 		}
 	}
-	for i := search(pageOf(cur), bound{key: key}); ; {
+	for i := search(pageOf(cur), &begin); ; {
 		p := pageOf(cur)
 		v, err := t.askAbout(cur, cur == buf && mode == storage.Exclusive, i, &end, check)
-		if err != nil || v.conflict != ConflictNone || isRightmost(p) || !end.before(highKey(p)) {
+		if err != nil || v.conflict != ConflictNone || isRightmost(p) || !end.beforeItem(p, 1) {
 			release()
 			return v, err
 		}
@@ -215,14 +218,13 @@ func (t *Tree) askAbout(
 		}
 	}()
 	for n := itemCount(p); i <= n; i++ {
-		entry := keyAt(p, i)
-		if !end.before(entry) {
+		if !end.beforeItem(p, i) {
 			break
 		}
 		if killedAt(p, i) {
 			continue
 		}
-		_, tid := splitEntry(entry)
+		_, tid := splitEntry(keyAt(p, i))
 		conflict, wait, err := check(tid)
 		if err != nil {
 			return verdict{}, err
@@ -246,7 +248,7 @@ func (t *Tree) askAbout(
 func (t *Tree) coupleRight(
 	ctx context.Context, w *Writer, buf *storage.Buffer, entry []byte,
 ) (*storage.Buffer, error) {
-	b := bound{key: entry}
+	b := at(entry)
 	for p := pageOf(buf); mustGoRight(p, &b); p = pageOf(buf) {
 		next, err := t.latchNext(ctx, w, nextOf(p))
 		if err != nil {
@@ -293,7 +295,8 @@ func (t *Tree) insertLeaf(ctx context.Context, w *Writer, buf *storage.Buffer) e
 		}
 	}
 	entry := t.entryKey(item)
-	i := search(p, bound{key: entry})
+	place := at(entry)
+	i := search(p, &place)
 	if i <= itemCount(p) && bytes.Equal(keyAt(p, i), entry) {
 		block := buf.Block()
 		buf.ReleaseExclusive()

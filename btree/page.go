@@ -161,21 +161,26 @@ func killAt(p page, i int) {
 	addFlags(p, flagKilled)
 }
 
-// keyAt is the part of item i that is compared: the entry's key and TID, or the
-// separator.
-func keyAt(p page, i int) []byte {
-	item := itemAt(p, i)
+// keySpan is where the part of item i that is compared lies: the entry's key and
+// TID, or the separator.
+func keySpan(p page, i int) (start, n int) {
+	l := lineAt(p, i)
+	start, n = l.Offset(), l.Length()
 	switch f := flagsOf(p); {
 	case i == 1 && !isRightmost(p): // the high key is only that
-		return item
 	case f&flagLeaf == 0:
-		return item[:len(item)-childSize]
+		n -= childSize
 	case f&flagPayload != 0:
-		n := int(binary.LittleEndian.Uint16(item))
-		return item[payloadKeySize : payloadKeySize+n]
-	default:
-		return item
+		n = int(binary.LittleEndian.Uint16(p[start:]))
+		start += payloadKeySize
 	}
+	return start, n
+}
+
+// keyAt is that part.
+func keyAt(p page, i int) []byte {
+	start, n := keySpan(p, i)
+	return p[start : start+n]
 }
 
 func highKey(p page) []byte { return itemAt(p, 1) }
@@ -231,16 +236,9 @@ func appendPivot(dst, separator []byte, child storage.BlockNumber) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(child))
 }
 
-// bound is a point between entries: just before the first one that is >= key
-// or, with after set, just behind the last one that begins with key.
-type bound struct {
-	key   []byte
-	after bool
-}
-
 // compareKeys is bytes.Compare, which most pairs can do without.
 func compareKeys(a, b []byte) int {
-	if len(a) >= 8 && len(b) >= 8 {
+	if len(a) >= headSize && len(b) >= headSize {
 		x, y := binary.BigEndian.Uint64(a), binary.BigEndian.Uint64(b)
 		if x != y {
 			if x < y {
@@ -252,95 +250,13 @@ func compareKeys(a, b []byte) int {
 	return bytes.Compare(a, b)
 }
 
-// before reports whether an entry or separator lies before the bound.
-func (b *bound) before(key []byte) bool {
-	if !b.after {
-		return compareKeys(key, b.key) < 0
-	}
-	if len(key) > len(b.key) {
-		key = key[:len(b.key)]
-	}
-	return compareKeys(key, b.key) <= 0
-}
-
-// search returns the number of the first data item that does not lie before the
-// bound, one more than the last item when there is none.
-func search(p page, b bound) int {
-	lo, hi := firstData(p), itemCount(p)+1
-	switch f := flagsOf(p); {
-	case f&flagLeaf == 0:
-		return searchPivots(p, b, lo, hi)
-	case f&flagPayload != 0 || b.after:
-		for lo < hi {
-			mid := int(uint(lo+hi) >> 1)
-			if b.before(keyAt(p, mid)) {
-				lo = mid + 1
-			} else {
-				hi = mid
-			}
-		}
-		return lo
-	}
-	if len(b.key) >= 8 {
-		return searchLong(p, b.key, lo, hi)
-	}
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		if bytes.Compare(itemAt(p, mid), b.key) < 0 {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}
-
-// searchLong is search among the plain items of a leaf.
-func searchLong(p page, key []byte, lo, hi int) int {
-	head := binary.BigEndian.Uint64(key)
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		l := lineAt(p, mid)
-		start, n := l.Offset(), l.Length()
-		var less bool
-		if n >= 8 {
-			if h := binary.BigEndian.Uint64(p[start:]); h != head {
-				less = h < head
-			} else {
-				less = bytes.Compare(p[start:start+n], key) < 0
-			}
-		} else {
-			less = bytes.Compare(p[start:start+n], key) < 0
-		}
-		if less {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}
-
-func searchPivots(p page, b bound, lo, hi int) int {
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		item := itemAt(p, mid)
-		if b.before(item[:len(item)-childSize]) {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}
-
 // searchChild returns the number of the child of inner page p that holds the
 // place of the bound: the last one whose separator is not behind it.
-func searchChild(p page, b bound) int {
+func searchChild(p page, b *bound) int {
 	first := firstData(p)
 	i := search(p, b)
 	// An entry equal to a separator belongs to the right of it.
-	if i <= itemCount(p) && !b.after && i > first && bytes.Equal(keyAt(p, i), b.key) {
+	if !b.after && i <= itemCount(p) && i > first && bytes.Equal(keyAt(p, i), b.key) {
 		return i
 	}
 	if i == first { // the empty separator equals an empty key

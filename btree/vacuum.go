@@ -56,7 +56,8 @@ func (t *Tree) VacuumScan(ctx context.Context, w *Writer, dead func(TID) bool) (
 // leftmostLeaf is where the chain of leaves begins: maybe a half-dead page that a
 // crash left behind, to which no parent leads.
 func (t *Tree) leftmostLeaf() (storage.BlockNumber, error) {
-	buf, err := t.descendShared(bound{})
+	start := at(nil)
+	buf, err := t.descendShared(&start)
 	if err != nil {
 		return none, err
 	}
@@ -184,8 +185,9 @@ func (t *Tree) countInner() (int64, error) {
 		return 0, err
 	}
 	var n int64
+	start := at(nil)
 	for ; level > 0; level-- {
-		if buf, err = t.moveRightShared(buf, level, bound{}); err != nil {
+		if buf, err = t.moveRightShared(buf, level, &start); err != nil {
 			return 0, err
 		}
 		p := pageOf(buf)
