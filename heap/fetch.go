@@ -39,8 +39,8 @@ func (h *Heap) Fetch(snap *txn.Snapshot, tid TID, dst *FetchBuf) (data []byte, o
 	if err != nil {
 		return nil, false, err
 	}
-	h.pruneIfFull(buf)
 	buf.LockShared(storage.ClassHeap)
+	h.pruneIfFull(buf)
 	page := buf.Page()
 	w := walk(page, tid)
 	var hints hintList

@@ -119,6 +119,10 @@ func TestUpdateChains(t *testing.T) {
 			}
 			a.commit()
 			a.begin()
+			data, found, err := e.h.FetchLatest(context.Background(), a.w, root, &a.buf)
+			if err != nil || !found || !slices.Equal(data, row(1, 2, c.size)) || a.buf.TID != tid {
+				t.Errorf("latest: %v at %v, %v, %v", data, a.buf.TID, found, err)
+			}
 			got, ok := a.fetch(root)
 			if ok != c.wantHot {
 				t.Errorf("fetch through the root: %v", ok)
@@ -130,10 +134,6 @@ func TestUpdateChains(t *testing.T) {
 			}
 			if got, ok := a.fetch(tid); ok == c.wantHot {
 				t.Errorf("fetch of the new TID: %q, %v", got, ok)
-			}
-			data, ok, err := e.h.FetchLatest(context.Background(), a.w, root, &a.buf)
-			if err != nil || !ok || !slices.Equal(data, row(1, 2, c.size)) || a.buf.TID != tid {
-				t.Errorf("latest: %v at %v, %v, %v", data, a.buf.TID, ok, err)
 			}
 			a.commit()
 			e.check()
