@@ -200,11 +200,24 @@ func (f *Files) createLocked(ff *forkFile) error {
 
 // Exists reports whether the fork has a file.
 func (f *Files) Exists(rel RelFile, fork Fork) (bool, error) {
-	_, err := f.length(f.fork(rel, fork))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	_, ok, err := f.lengthIfAny(rel, fork)
+	return ok, err
+}
+
+// lengthIfAny is NBlocks for forks that often have no file, without making an error of it.
+func (f *Files) lengthIfAny(rel RelFile, fork Fork) (n BlockNumber, ok bool, err error) {
+	ff := f.fork(rel, fork)
+	switch n := ff.nblocks.Load(); {
+	case n >= 0:
+		return BlockNumber(n), true, nil
+	case n == lengthMissing:
+		return 0, false, nil
 	}
-	return err == nil, err
+	n, err = f.measure(ff)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, false, nil
+	}
+	return n, err == nil, err
 }
 
 // NBlocks is the length of a fork. It costs a map lookup.

@@ -2,8 +2,6 @@ package storage
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"sync/atomic"
 )
 
@@ -73,11 +71,8 @@ func (f *FSM) nextSlot(rel RelFile, a fsmAddress) *atomic.Uint32 {
 // page pins the map page at a, nil when there is none.
 func (f *FSM) page(rel RelFile, a fsmAddress) (*Buffer, error) {
 	block := a.physical()
-	n, err := f.pool.files.NBlocks(rel, FSMFork)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && block >= n {
-		return nil, nil
-	}
-	if err != nil {
+	n, _, err := f.pool.files.lengthIfAny(rel, FSMFork)
+	if err != nil || block >= n {
 		return nil, err
 	}
 	return f.pool.readMap(BlockTag{rel, FSMFork, block}, ClassFSM)
@@ -365,11 +360,8 @@ func (f *FSM) vacuumPage(rel RelFile, a fsmAddress, from, to BlockNumber) (large
 // Truncate forgets the blocks from heapBlocks on, which are to be cut off.
 // Requires: nobody else uses the relation.
 func (f *FSM) Truncate(rel RelFile, heapBlocks BlockNumber) error {
-	n, err := f.pool.files.NBlocks(rel, FSMFork)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	n, ok, err := f.pool.files.lengthIfAny(rel, FSMFork)
+	if !ok {
 		return err
 	}
 	a, slot := fsmLocate(heapBlocks)

@@ -260,11 +260,8 @@ func (p *Pool) DropRelation(rel RelFile) error {
 // TruncateRelation forgets the buffers of a fork from block n on and cuts the fork there.
 // Requires: nobody uses those blocks. Nothing happens to a fork that is shorter or not there.
 func (p *Pool) TruncateRelation(rel RelFile, fork Fork, n BlockNumber) error {
-	length, err := p.files.NBlocks(rel, fork)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && length <= n {
-		return nil
-	}
-	if err != nil {
+	length, ok, err := p.files.lengthIfAny(rel, fork)
+	if !ok || length <= n {
 		return err
 	}
 	p.dropFork(rel, fork, n)

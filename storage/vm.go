@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"errors"
-	"io/fs"
 	"math/bits"
 )
 
@@ -67,10 +65,7 @@ func (v *VM) load(rel RelFile, heap BlockNumber, vb *VMBuffer, make bool) error 
 	}
 	vb.Release()
 	block := vmPage(heap)
-	n, err := v.pool.files.NBlocks(rel, VMFork)
-	if errors.Is(err, fs.ErrNotExist) {
-		n, err = 0, nil
-	}
+	n, _, err := v.pool.files.lengthIfAny(rel, VMFork)
 	if err == nil && block >= n {
 		if !make {
 			return nil
@@ -153,10 +148,7 @@ func (v *VM) Clear(vb *VMBuffer, heap BlockNumber, bits VMBits) bool {
 
 // Count counts the blocks with each bit set.
 func (v *VM) Count(rel RelFile) (visible, frozen BlockNumber, err error) {
-	n, err := v.pool.files.NBlocks(rel, VMFork)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, 0, nil
-	}
+	n, _, err := v.pool.files.lengthIfAny(rel, VMFork)
 	for block := BlockNumber(0); err == nil && block < n; block++ {
 		var b *Buffer
 		if b, err = v.pool.readMap(BlockTag{rel, VMFork, block}, ClassVM); err != nil {
@@ -176,11 +168,8 @@ func (v *VM) Count(rel RelFile) (visible, frozen BlockNumber, err error) {
 // would lie about the block that grows there later.
 // Requires: nobody else uses the relation.
 func (v *VM) Truncate(rel RelFile, heapBlocks BlockNumber) error {
-	n, err := v.pool.files.NBlocks(rel, VMFork)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
+	n, ok, err := v.pool.files.lengthIfAny(rel, VMFork)
+	if !ok {
 		return err
 	}
 	keep := vmPage(heapBlocks)
