@@ -308,6 +308,7 @@ func runCrashes(t *testing.T, seed uint64, conf envConfig) (err error) {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	r := &crashRun{t: t, rng: rng, rows: map[int]int{}, conf: conf}
 	r.conf.buffers = 24
+	r.conf.segment = 1 << 20
 	r.conf.persistence = 'p'
 	r.fs = faultfs.New(faultfs.Options{SectorSize: []int{512, 4096}[rng.IntN(2)]})
 	if err := r.openEnv(); err != nil {

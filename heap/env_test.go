@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"path"
 	"testing"
 	"time"
 
@@ -36,7 +37,9 @@ type env struct {
 
 type envConfig struct {
 	fs          storage.FS
+	dir         string // in fs
 	buffers     int
+	segment     int64
 	persistence byte
 	fillFactor  int
 	redo        storage.LSN // 0: a new directory
@@ -52,6 +55,9 @@ func newEnv(t testing.TB, conf envConfig) *env {
 	t.Helper()
 	if conf.fs == nil {
 		conf.fs = faultfs.New(faultfs.Options{})
+	}
+	if conf.segment == 0 {
+		conf.segment = 1 << 20
 	}
 	if conf.buffers == 0 {
 		conf.buffers = 256
@@ -74,19 +80,19 @@ func (e *env) open() (err error) {
 	conf := &e.conf
 	set := metrics.Discard()
 	if e.log, err = wal.Open(wal.Config{
-		FS: e.fs, Dir: "pg_wal", SegmentSize: 1 << 20, Buffers: 256 << 10, Metrics: set, Fatal: conf.fatal,
+		FS: e.fs, Dir: path.Join(conf.dir, "pg_wal"), SegmentSize: conf.segment, Buffers: 256 << 10, Metrics: set, Fatal: conf.fatal,
 		UnsafeNoFullPageImages: conf.noImages, WriterDelay: func() time.Duration { return time.Hour },
 	}); err != nil {
 		return err
 	}
 	if e.pool, err = storage.NewPool(storage.PoolConfig{
-		Buffers: conf.buffers, FS: e.fs, Dir: "", Metrics: set, Log: e.log, Hints: e.log, UnsafeNoLogFlush: conf.noLogFlush,
+		Buffers: conf.buffers, FS: e.fs, Dir: conf.dir, Metrics: set, Log: e.log, Hints: e.log, UnsafeNoLogFlush: conf.noLogFlush,
 	}); err != nil {
 		return err
 	}
 	e.locks = locks.NewManager(locks.Config{Metrics: set, DeadlockTimeout: func() time.Duration { return conf.deadlock }})
 	if e.txn, err = txn.Open(txn.Config{
-		FS: e.fs, Dir: "", Log: e.log, Locks: e.locks, Metrics: set, NextXID: max(conf.nextXID, txn.FirstXID),
+		FS: e.fs, Dir: conf.dir, Log: e.log, Locks: e.locks, Metrics: set, NextXID: max(conf.nextXID, txn.FirstXID),
 		Fatal: conf.fatal, UnsafeSkipCommitFlush: conf.skipFlush,
 	}); err != nil {
 		return err
@@ -111,7 +117,7 @@ func (e *env) open() (err error) {
 		if err := e.pool.Files().Create(testRel, storage.MainFork); err != nil {
 			return err
 		}
-		if err := e.fs.SyncDir("."); err != nil {
+		if err := e.fs.SyncDir(path.Clean(conf.dir)); err != nil {
 			return err
 		}
 		return e.checkpoint()
