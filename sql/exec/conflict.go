@@ -10,7 +10,7 @@ import (
 func (op *modifyOp) insertOrConflict(i int) error {
 	k := op.n.conflict
 	op.take(op.in, i, op.row)
-	if err := op.check.row(op.n, op.row); err != nil {
+	if err := op.check.row(op.row); err != nil {
 		return err
 	}
 	for {
@@ -120,5 +120,5 @@ func (op *modifyOp) conflictRow() (bool, error) {
 		}
 		op.newRow[a.att] = v.Datum(0)
 	}
-	return true, op.check.row(op.n, op.newRow)
+	return true, op.check.row(op.newRow)
 }

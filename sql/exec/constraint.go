@@ -7,12 +7,15 @@ import (
 
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/pgerr"
+	"github.com/minipg/minipg/sql/analyze"
 	"github.com/minipg/minipg/sql/plan"
 	"github.com/minipg/minipg/types"
 )
 
 // rowShape is what a new row of a table has to satisfy: generated columns, NOT NULL and CHECK.
 type rowShape struct {
+	rel       *catalog.Relation
+	schema    string
 	spec      *frameSpec
 	cols      []vecSpec // the attributes, then systemColumns
 	generated []assignment
@@ -25,8 +28,17 @@ type rowConstraint struct {
 	expr *expr
 }
 
-func (c *compiler) rowShape(r *rowShape, n *plan.ModifyTable) error {
-	rel := n.Relation
+func (c *compiler) rowShape(r *rowShape, rel *catalog.Relation, gen map[int]analyze.Expr, checks []plan.Check) error {
+	r.rel = rel
+	if c.deps.Catalog != nil {
+		ns, err := c.deps.Catalog.NamespaceByOID(rel.Namespace)
+		if err != nil {
+			return err
+		}
+		if ns != nil {
+			r.schema = ns.Name
+		}
+	}
 	r.cols = c.relationColumns(rel)
 	for _, num := range systemColumns {
 		r.cols = append(r.cols, systemType(num))
@@ -38,20 +50,20 @@ func (c *compiler) rowShape(r *rowShape, n *plan.ModifyTable) error {
 			r.notNull = append(r.notNull, i)
 		}
 	}
-	atts := make([]int, 0, len(n.Generated))
-	for att := range n.Generated {
+	atts := make([]int, 0, len(gen))
+	for att := range gen {
 		atts = append(atts, att)
 	}
 	slices.Sort(atts)
 	return c.in(s, func() error {
 		for _, att := range atts {
-			x, err := c.expr(n.Generated[att])
+			x, err := c.expr(gen[att])
 			if err != nil {
 				return err
 			}
 			r.generated = append(r.generated, assignment{att - 1, x})
 		}
-		for _, k := range n.Checks {
+		for _, k := range checks {
 			x, err := c.expr(k.Expr)
 			if err != nil {
 				return err
@@ -80,7 +92,8 @@ func (k *rowCheck) init(rt *runtime, shape *rowShape) {
 }
 
 // row computes generated columns into row, then checks its constraints.
-func (k *rowCheck) row(n *modifyNode, row []types.Datum) error {
+func (k *rowCheck) row(row []types.Datum) error {
+	n := k.shape
 	if k.f != nil {
 		k.f.in[0] = &k.b
 		k.f.begin()
@@ -99,7 +112,7 @@ func (k *rowCheck) row(n *modifyNode, row []types.Datum) error {
 	}
 	for _, i := range k.shape.notNull {
 		if row[i].Null {
-			return k.errNull(n, i, row)
+			return k.errNull(i, row)
 		}
 	}
 	for i := range k.shape.checks {
@@ -116,7 +129,8 @@ func (k *rowCheck) row(n *modifyNode, row []types.Datum) error {
 	return nil
 }
 
-func (k *rowCheck) errNull(n *modifyNode, i int, row []types.Datum) error {
+func (k *rowCheck) errNull(i int, row []types.Datum) error {
+	n := k.shape
 	name := n.rel.Attrs[i].Name
 	return pgerr.New(pgerr.NotNullViolation,
 		"null value in column \"%s\" of relation \"%s\" violates not-null constraint", name, n.rel.Name).

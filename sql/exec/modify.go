@@ -18,7 +18,6 @@ type modifyNode struct {
 	input   node
 	command analyze.Command
 	rel     *catalog.Relation
-	schema  string
 	rti     int
 	level   int
 	ctid    int
@@ -83,16 +82,7 @@ func (c *compiler) modifyTable(n *plan.ModifyTable, info nodeInfo) (node, error)
 	if m.input, err = c.child(&m.nodeInfo, n.Input); err != nil {
 		return nil, err
 	}
-	if c.deps.Catalog != nil {
-		ns, err := c.deps.Catalog.NamespaceByOID(n.Relation.Namespace)
-		if err != nil {
-			return nil, err
-		}
-		if ns != nil {
-			m.schema = ns.Name
-		}
-	}
-	if err := c.rowShape(&m.row, n); err != nil {
+	if err := c.rowShape(&m.row, n.Relation, n.Generated, n.Checks); err != nil {
 		return nil, err
 	}
 	m.rowCols = m.row.cols
@@ -285,7 +275,7 @@ func (op *modifyOp) take(b *types.Batch, i int, row []types.Datum) {
 
 func (op *modifyOp) insert(i int) error {
 	op.take(op.in, i, op.row)
-	if err := op.check.row(op.n, op.row); err != nil {
+	if err := op.check.row(op.row); err != nil {
 		return err
 	}
 	tid, err := op.table.Insert(op.rt.ctx, op.rt.st.Session, op.row, op.insertOptions())
@@ -318,7 +308,7 @@ func (op *modifyOp) insertBatch() error {
 		k := len(op.batch)
 		row := op.flat[k*width : (k+1)*width : (k+1)*width]
 		op.take(op.in, op.rows.At(op.at), row)
-		if failed = op.check.row(op.n, row); failed != nil {
+		if failed = op.check.row(row); failed != nil {
 			break
 		}
 		op.batch = append(op.batch, row)
@@ -381,7 +371,7 @@ func (op *modifyOp) update(i int) error {
 	b := op.in
 	for {
 		op.take(b, i, op.row)
-		if err := op.check.row(op.n, op.row); err != nil {
+		if err := op.check.row(op.row); err != nil {
 			return err
 		}
 		old := op.row
