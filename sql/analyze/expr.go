@@ -26,6 +26,11 @@ func (t *Typed) Type() types.OID      { return t.Typ }
 func (t *Typed) Typmod() int32        { return t.Mod }
 func (t *Typed) Collation() types.OID { return t.Coll }
 
+// NewTyped fills the embedded part of a node; loc is -1 for one that is not in the statement.
+func NewTyped(typ types.OID, typmod int32, coll types.OID, loc int) Typed {
+	return Typed{Typ: typ, Mod: typmod, Coll: coll, Loc: loc}
+}
+
 // Location is the byte offset of the expression in the statement, or -1.
 func (t *Typed) Location() int { return t.Loc }
 
@@ -37,7 +42,7 @@ type Var struct {
 	Attno    int
 	LevelsUp int
 	// Syn names the column as the query wrote it, where that is through the alias of a join:
-	// SynRT is then the join's entry. Only printing looks at it; SynAttno 0 and SynRT equal to RT otherwise.
+	// SynRT is then the join's entry, else RT and Attno again. Only printing looks at it.
 	SynRT    int
 	SynAttno int
 }
@@ -72,6 +77,15 @@ type FuncExpr struct {
 	Variadic  bool // the last argument was given as VARIADIC array
 	Format    CoercionForm
 	InputColl types.OID
+	// Written are the arguments as the call has them, where those are not simply Args: some
+	// are named, or were left to their defaults, which Args always include. Only printing looks at it.
+	Written []WrittenArg
+}
+
+// WrittenArg is an argument of a call by its index in Args, with a name if it was given by name.
+type WrittenArg struct {
+	Index int
+	Name  string
 }
 
 // CoercionForm tells how a cast was written.
@@ -212,6 +226,9 @@ type CoerceToDomain struct {
 	Arg    Expr
 	Format CoercionForm
 }
+
+// DomainValue stands for the value under test in a domain's CHECK.
+type DomainValue struct{ Typed }
 
 // ArrayExpr is ARRAY[...]; MultiDims means the elements are arrays.
 type ArrayExpr struct {

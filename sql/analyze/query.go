@@ -140,6 +140,8 @@ type RangeTableEntry struct {
 	Relation *catalog.Relation // RTERelation
 	Inherit  bool              // not ONLY
 	System   bool              // a pg_catalog relation read from the catalog
+	// NoSystemColumns: the row ON CONFLICT proposed, which has none.
+	NoSystemColumns bool
 
 	Subquery *Query // RTESubquery (also an expanded view)
 	View     *catalog.Relation
@@ -277,6 +279,9 @@ type SetOp struct {
 	Query       *Query
 	Columns     []RTEColumn
 	Group       []SortClause // per column, how to compare it; Ref is its 1-based number
+	// LeftCasts and RightCasts convert the arms' columns, SubColumn i, to the types of Columns: nil where no
+	// column needs it, and nil for a column that does not.
+	LeftCasts, RightCasts []Expr
 }
 
 // LockStrength is the strength of FOR UPDATE and its kin.
@@ -372,6 +377,7 @@ type Frame struct {
 	StartOffset, EndOffset Expr
 	Exclude                FrameExclude
 	Explicit               bool
+	Between                bool // written with BETWEEN, for printing
 	// StartFunc and EndFunc are the in_range functions of a RANGE frame with offsets.
 	StartFunc, EndFunc                  types.OID
 	InRangeColl                         types.OID
