@@ -20,8 +20,10 @@ func In(typ OID, typmod int32, s []byte, env *Env) (Datum, error) {
 	case Int2:
 		v, err := parseInt(s, 16, "smallint")
 		return Datum{W: uint64(v)}, err
-	case Text, Unknown, Cstring, Aclitem, PgNodeTree, Xml, Refcursor:
+	case Text, Unknown, Cstring, PgNodeTree, Xml, Refcursor:
 		return Datum{B: s}, nil
+	case Aclitem:
+		return aclitemIn(s, env)
 	case Varchar:
 		if typmod >= 4 {
 			b, err := varcharLimit(s, int(typmod-4), false)
@@ -154,8 +156,10 @@ func Out(typ OID, d Datum, dst []byte, env *Env) []byte {
 	switch typ {
 	case Int4, Int8, Int2:
 		return strconv.AppendInt(dst, int64(d.W), 10)
-	case Text, Varchar, Bpchar, Name, Unknown, Cstring, Json, Jsonb, Aclitem, PgNodeTree, Xml, Refcursor:
+	case Text, Varchar, Bpchar, Name, Unknown, Cstring, Json, Jsonb, PgNodeTree, Xml, Refcursor:
 		return append(dst, d.B...)
+	case Aclitem:
+		return aclitemOut(d, dst, env)
 	case Bool:
 		if d.W != 0 {
 			return append(dst, 't')
