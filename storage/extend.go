@@ -111,7 +111,7 @@ type extension struct {
 	pool     *Pool
 	ff       *forkFile
 	settings ExtendSettings
-	o        *ExtendOptions
+	o        ExtendOptions
 	locker   ExtensionLocker
 	since    time.Time // the lock is held
 
@@ -125,7 +125,7 @@ type extension struct {
 // Errors: 53100 when the disk is full, 54000 at the largest size, ctx's cause when the wait for
 // the lock is cancelled.
 func (p *Pool) Extend(ctx context.Context, rel RelFile, fork Fork, o ExtendOptions) (Extended, error) {
-	e := extension{pool: p, ff: p.files.fork(rel, fork), o: &o, locker: noLocker{}}
+	e := extension{pool: p, ff: p.files.fork(rel, fork), o: o, locker: noLocker{}}
 	if o.State != nil {
 		o.State.pool = p
 		e.settings = o.State.Settings
@@ -334,7 +334,7 @@ func (e *extension) grow(n int, followers *groupRequest) (first BlockNumber, err
 }
 
 func (e *extension) installRun(buffers []*Buffer, first BlockNumber, n int, class LatchClass) {
-	assert.That(len(buffers) > 0, "extension of %v without a buffer", e.ff.key.rel)
+	assert.That(len(buffers) > 0, "an extension without a buffer")
 	e.install(buffers[0], first, true, class)
 	for i := 1; i < min(n, len(buffers)); i++ {
 		e.install(buffers[i], first+BlockNumber(i), false, class)
@@ -358,7 +358,7 @@ func (e *extension) install(b *Buffer, block BlockNumber, latch bool, class Latc
 	shard.Lock()
 	defer shard.Unlock()
 	old, _ := p.lookupLocked(k, hash, false)
-	assert.That(old == nil, "block %d is in the pool before it is in the file", block)
+	assert.That(old == nil, "a new block is in the pool before it is in the file")
 	p.linkLocked(b, k, hash, pinUnit|useUnit|flagValid)
 }
 
@@ -389,7 +389,10 @@ const emptyPageSpace = PageSize - PageHeaderSize - LinePointerSize
 
 // EnsureBlocks makes a fork, created when missing, at least n blocks long. For redo.
 func (f *Files) EnsureBlocks(rel RelFile, fork Fork, n BlockNumber) error {
-	ff := f.fork(rel, fork)
+	return f.ensureBlocks(f.fork(rel, fork), n)
+}
+
+func (f *Files) ensureBlocks(ff *forkFile, n BlockNumber) error {
 	if ff.nblocks.Load() >= int64(n) {
 		return nil
 	}
@@ -435,12 +438,7 @@ func (f *Files) growSegment(ff *forkFile, first BlockNumber, n int) error {
 	// Only a segment behind the first may be missing: the first is Create's.
 	fresh := first%segmentBlocks == 0 && first > 0
 	err = seg.use(fresh, func(file File) error {
-		off, length := int64(first%segmentBlocks)*PageSize, int64(n)*PageSize
-		if n >= allocateFromBlocks {
-			return file.Allocate(off, length)
-		}
-		_, err := file.WriteAt(f.zeros[:length], off)
-		return err
+		return f.appendZeros(file, int64(first%segmentBlocks)*PageSize, int64(n)*PageSize)
 	})
 	if err != nil {
 		return fileError(err, "could not extend file \"%s\"", relPath(ff.key.rel, ff.key.fork))
@@ -450,6 +448,26 @@ func (f *Files) growSegment(ff *forkFile, first BlockNumber, n int) error {
 		f.needDirSync(path.Dir(seg.path))
 	}
 	return nil
+}
+
+// appendZeros makes [off, off+n) of file zeros. A failed extension or truncation, or a crash, may
+// have left bytes there.
+func (f *Files) appendZeros(file File, off, n int64) error {
+	size, err := file.Size()
+	if err != nil {
+		return err
+	}
+	for n > 0 && (size > off || n < allocateFromBlocks*PageSize) {
+		m, err := file.WriteAt(f.zeros[:min(n, int64(len(f.zeros)))], off)
+		if err != nil {
+			return err
+		}
+		off, n = off+int64(m), n-int64(m)
+	}
+	if n == 0 {
+		return nil
+	}
+	return file.Allocate(off, n)
 }
 
 // ExtendStats calls yield for every fork that was extended since the start or the last reset.

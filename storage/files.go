@@ -200,13 +200,12 @@ func (f *Files) createLocked(ff *forkFile) error {
 
 // Exists reports whether the fork has a file.
 func (f *Files) Exists(rel RelFile, fork Fork) (bool, error) {
-	_, ok, err := f.lengthIfAny(rel, fork)
+	_, ok, err := f.lengthOf(f.fork(rel, fork))
 	return ok, err
 }
 
-// lengthIfAny is NBlocks for forks that often have no file, without making an error of it.
-func (f *Files) lengthIfAny(rel RelFile, fork Fork) (n BlockNumber, ok bool, err error) {
-	ff := f.fork(rel, fork)
+// lengthOf is NBlocks for forks that often have no file, without making an error of it.
+func (f *Files) lengthOf(ff *forkFile) (n BlockNumber, ok bool, err error) {
 	switch n := ff.nblocks.Load(); {
 	case n >= 0:
 		return BlockNumber(n), true, nil
@@ -378,6 +377,9 @@ func (s *segment) open(create bool) error {
 	defer s.mu.Unlock()
 	if s.file != nil {
 		return nil
+	}
+	if s.fork.isDropped() {
+		return s.files.openError(s.fork, fs.ErrNotExist)
 	}
 	flag := os.O_RDWR
 	if create {

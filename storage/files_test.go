@@ -379,3 +379,26 @@ func TestMissingFiles(t *testing.T) {
 		t.Error("the cause is lost")
 	}
 }
+
+// What lies behind the end of a file is not what a new block shows.
+func TestNewBlocksAreZeros(t *testing.T) {
+	for _, n := range []int{1, 8, 9, 100} {
+		e := newEnv(t, 16)
+		e.create(testRel, 2)
+		f, err := e.fs.OpenFile("data/base/5/16384", os.O_RDWR, 0)
+		e.must(err)
+		_, err = f.WriteAt(bytes.Repeat([]byte("rubbish"), 20000), 2*PageSize)
+		e.must(err)
+		st := &ExtendState{Settings: ExtendSettings{Blocks: n, PublishSelf: true}}
+		got, err := e.pool.Extend(context.Background(), testRel, MainFork, ExtendOptions{State: st})
+		e.must(err)
+		got.Buffer.ReleaseExclusive()
+		for b := range BlockNumber(n) {
+			page := make(Page, PageSize)
+			e.must(e.pool.Files().ReadBlock(BlockTag{testRel, MainFork, 2 + b}, page))
+			if !page.allZero() {
+				t.Fatalf("%d blocks: block %d is not zeros", n, 2+b)
+			}
+		}
+	}
+}

@@ -64,57 +64,40 @@ func (a fsmAddress) physical() BlockNumber {
 	return BlockNumber(pages - a.level - 1)
 }
 
-func (f *FSM) nextSlot(rel RelFile, a fsmAddress) *atomic.Uint32 {
-	return &f.next[keyOf(BlockTag{rel, FSMFork, a.physical()}).hash()%fsmNextSlots]
+func (f *FSM) nextSlot(ff *forkFile, a fsmAddress) *atomic.Uint32 {
+	return &f.next[keyOf(BlockTag{ff.key.rel, FSMFork, a.physical()}).hash()%fsmNextSlots]
 }
 
+// fork is the map of rel.
+func (f *FSM) fork(rel RelFile) *forkFile { return f.pool.files.fork(rel, FSMFork) }
+
 // page pins the map page at a, nil when there is none.
-func (f *FSM) page(rel RelFile, a fsmAddress) (*Buffer, error) {
+func (f *FSM) page(ff *forkFile, a fsmAddress) (*Buffer, error) {
 	block := a.physical()
-	n, _, err := f.pool.files.lengthIfAny(rel, FSMFork)
+	n, _, err := f.pool.files.lengthOf(ff)
 	if err != nil || block >= n {
 		return nil, err
 	}
-	return f.pool.readMap(BlockTag{rel, FSMFork, block}, ClassFSM)
+	return f.pool.Read(BlockTag{ff.key.rel, FSMFork, block}, nil)
 }
 
 // makePage is page, making the fork longer where needed: under the relation's extension lock,
 // if there is one, which the caller may hold already for the main fork.
-func (f *FSM) makePage(ctx context.Context, locker ExtensionLocker, rel RelFile, a fsmAddress) (*Buffer, error) {
-	b, err := f.page(rel, a)
+func (f *FSM) makePage(ctx context.Context, locker ExtensionLocker, ff *forkFile, a fsmAddress) (*Buffer, error) {
+	b, err := f.page(ff, a)
 	if b != nil || err != nil {
 		return b, err
 	}
 	if locker != nil {
-		if err := locker.Lock(ctx, rel.Database, uint64(rel.Number)); err != nil {
+		if err := locker.Lock(ctx, ff.key.rel.Database, uint64(ff.key.rel.Number)); err != nil {
 			return nil, err
 		}
-		defer locker.Unlock(rel.Database, uint64(rel.Number))
+		defer locker.Unlock(ff.key.rel.Database, uint64(ff.key.rel.Number))
 	}
-	if err := f.pool.files.EnsureBlocks(rel, FSMFork, a.physical()+1); err != nil {
+	if err := f.pool.files.ensureBlocks(ff, a.physical()+1); err != nil {
 		return nil, err
 	}
-	return f.page(rel, a)
-}
-
-// readMap pins a page of the free space or visibility map, initialised. One that fails its
-// checksum starts empty.
-func (p *Pool) readMap(tag BlockTag, class LatchClass) (*Buffer, error) {
-	b, err := p.Read(tag, nil)
-	if err != nil {
-		return nil, err
-	}
-	b.LockShared(class)
-	fresh := b.Page().IsNew()
-	b.UnlockShared()
-	if fresh {
-		b.LockExclusive(class)
-		if b.Page().IsNew() {
-			b.Page().initMap()
-		}
-		b.UnlockExclusive()
-	}
-	return b, nil
+	return f.page(ff, a)
 }
 
 // initMap makes p a map page: no hole, so that nobody leaves its middle out of an image.
@@ -125,25 +108,25 @@ func (p Page) initMap() {
 
 // Search finds a block that, as far as the map knows, has need bytes free.
 func (f *FSM) Search(rel RelFile, need int) (BlockNumber, bool, error) {
-	return f.search(rel, needToCategory(need))
+	return f.search(f.fork(rel), needToCategory(need))
 }
 
-func (f *FSM) search(rel RelFile, category uint8) (BlockNumber, bool, error) {
+func (f *FSM) search(ff *forkFile, category uint8) (BlockNumber, bool, error) {
 	a := fsmRoot
 	for range maxFSMRestarts {
-		slot, largest, err := f.searchPage(rel, a, category)
+		slot, largest, err := f.searchPage(ff, a, category)
 		if err != nil {
 			return InvalidBlock, false, err
 		}
 		if slot >= 0 && a.isLeaf() {
 			block := BlockNumber(a.number*fsmSlots + slot)
 			// The length as it is now: blocks are recorded as soon as they are in the file.
-			blocks, err := f.pool.files.NBlocks(rel, MainFork)
+			blocks, err := f.pool.files.NBlocks(ff.key.rel, MainFork)
 			if err != nil || block < blocks {
 				return block, err == nil, err
 			}
 			// The map outlived a truncation, or the blocks died in a crash.
-			if err := f.set(rel, a, slot, 0); err != nil {
+			if err := f.set(ff, a, slot, 0); err != nil {
 				return InvalidBlock, false, err
 			}
 			continue
@@ -156,7 +139,7 @@ func (f *FSM) search(rel RelFile, category uint8) (BlockNumber, bool, error) {
 			return InvalidBlock, false, nil
 		}
 		// The page above promised too much: correct it, and begin again.
-		if err := f.lower(rel, a, largest); err != nil {
+		if err := f.lower(ff, a, largest); err != nil {
 			return InvalidBlock, false, err
 		}
 		a = fsmRoot
@@ -165,13 +148,13 @@ func (f *FSM) search(rel RelFile, category uint8) (BlockNumber, bool, error) {
 }
 
 // searchPage returns a slot of page a, or -1 and the page's largest category.
-func (f *FSM) searchPage(rel RelFile, a fsmAddress, category uint8) (slot int, largest uint8, err error) {
-	b, err := f.page(rel, a)
+func (f *FSM) searchPage(ff *forkFile, a fsmAddress, category uint8) (slot int, largest uint8, err error) {
+	b, err := f.page(ff, a)
 	if b == nil {
 		return -1, 0, err
 	}
 	defer b.Unpin()
-	next := f.nextSlot(rel, a)
+	next := f.nextSlot(ff, a)
 	b.LockShared(ClassFSM)
 	slot, broken := fsmSearch(b.Page(), category, int(next.Load()))
 	largest = fsmMax(b.Page())
@@ -198,12 +181,12 @@ func (f *FSM) searchPage(rel RelFile, a fsmAddress, category uint8) (slot int, l
 
 // lower corrects the page above a, which promised more than largest. Whoever recorded more in a
 // meanwhile may have carried it up before: looked for afterwards, it is not lost.
-func (f *FSM) lower(rel RelFile, a fsmAddress, largest uint8) error {
+func (f *FSM) lower(ff *forkFile, a fsmAddress, largest uint8) error {
 	parent, slot := a.parent()
-	if err := f.set(rel, parent, slot, largest); err != nil {
+	if err := f.set(ff, parent, slot, largest); err != nil {
 		return err
 	}
-	b, err := f.page(rel, a)
+	b, err := f.page(ff, a)
 	if b == nil {
 		return err
 	}
@@ -213,12 +196,12 @@ func (f *FSM) lower(rel RelFile, a fsmAddress, largest uint8) error {
 	if now <= largest {
 		return nil
 	}
-	return f.recordIn(context.Background(), nil, rel, parent, slot, 1, now)
+	return f.recordIn(context.Background(), nil, ff, parent, slot, 1, now)
 }
 
 // set stores a category in an existing page.
-func (f *FSM) set(rel RelFile, a fsmAddress, slot int, category uint8) error {
-	b, err := f.page(rel, a)
+func (f *FSM) set(ff *forkFile, a fsmAddress, slot int, category uint8) error {
+	b, err := f.page(ff, a)
 	if b == nil {
 		return err
 	}
@@ -232,24 +215,24 @@ func (f *FSM) set(rel RelFile, a fsmAddress, slot int, category uint8) error {
 
 // Record says how much space a block has.
 func (f *FSM) Record(rel RelFile, block BlockNumber, free int) error {
-	return f.recordCategory(context.Background(), nil, rel, block, 1, spaceToCategory(free))
+	return f.recordCategory(context.Background(), nil, f.fork(rel), block, 1, spaceToCategory(free))
 }
 
 // RecordMany says that n blocks from first on have the same space. The upper levels are
 // corrected once.
 func (f *FSM) RecordMany(rel RelFile, first BlockNumber, n int, free int) error {
-	return f.recordCategory(context.Background(), nil, rel, first, n, spaceToCategory(free))
+	return f.recordCategory(context.Background(), nil, f.fork(rel), first, n, spaceToCategory(free))
 }
 
 func (f *FSM) recordMany(ctx context.Context, locker ExtensionLocker, rel RelFile, first BlockNumber, n int, free int) error {
-	return f.recordCategory(ctx, locker, rel, first, n, spaceToCategory(free))
+	return f.recordCategory(ctx, locker, f.fork(rel), first, n, spaceToCategory(free))
 }
 
-func (f *FSM) recordCategory(ctx context.Context, locker ExtensionLocker, rel RelFile, first BlockNumber, n int, category uint8) error {
+func (f *FSM) recordCategory(ctx context.Context, locker ExtensionLocker, ff *forkFile, first BlockNumber, n int, category uint8) error {
 	for n > 0 {
 		a, slot := fsmLocate(first)
 		here := min(n, fsmSlots-slot)
-		if err := f.recordIn(ctx, locker, rel, a, slot, here, category); err != nil {
+		if err := f.recordIn(ctx, locker, ff, a, slot, here, category); err != nil {
 			return err
 		}
 		first, n = first+BlockNumber(here), n-here
@@ -258,9 +241,9 @@ func (f *FSM) recordCategory(ctx context.Context, locker ExtensionLocker, rel Re
 }
 
 // recordIn stores a category in n slots of a page, and carries a larger maximum up.
-func (f *FSM) recordIn(ctx context.Context, locker ExtensionLocker, rel RelFile, a fsmAddress, slot, n int, category uint8) error {
+func (f *FSM) recordIn(ctx context.Context, locker ExtensionLocker, ff *forkFile, a fsmAddress, slot, n int, category uint8) error {
 	for {
-		b, err := f.makePage(ctx, locker, rel, a)
+		b, err := f.makePage(ctx, locker, ff, a)
 		if err != nil {
 			return err
 		}
@@ -287,9 +270,9 @@ func (f *FSM) RecordAndSearch(rel RelFile, old BlockNumber, oldFree, need int) (
 	if err := f.Record(rel, old, oldFree); err != nil {
 		return InvalidBlock, false, err
 	}
-	category := needToCategory(need)
+	ff, category := f.fork(rel), needToCategory(need)
 	a, _ := fsmLocate(old)
-	slot, _, err := f.searchPage(rel, a, category)
+	slot, _, err := f.searchPage(ff, a, category)
 	if err != nil {
 		return InvalidBlock, false, err
 	}
@@ -299,13 +282,13 @@ func (f *FSM) RecordAndSearch(rel RelFile, old BlockNumber, oldFree, need int) (
 			return block, err == nil, err
 		}
 	}
-	return f.search(rel, category)
+	return f.search(ff, category)
 }
 
 // Get returns the space the map has for a block, rounded down.
 func (f *FSM) Get(rel RelFile, block BlockNumber) (int, error) {
 	a, slot := fsmLocate(block)
-	b, err := f.page(rel, a)
+	b, err := f.page(f.fork(rel), a)
 	if b == nil {
 		return 0, err
 	}
@@ -319,13 +302,13 @@ func (f *FSM) Vacuum(rel RelFile, from, to BlockNumber) error {
 	if from >= to {
 		return nil
 	}
-	_, _, err := f.vacuumPage(rel, fsmRoot, from, to)
+	_, _, err := f.vacuumPage(f.fork(rel), fsmRoot, from, to)
 	return err
 }
 
 // vacuumPage returns the largest category of page a, after correcting what is under it.
-func (f *FSM) vacuumPage(rel RelFile, a fsmAddress, from, to BlockNumber) (largest uint8, exists bool, err error) {
-	b, err := f.page(rel, a)
+func (f *FSM) vacuumPage(ff *forkFile, a fsmAddress, from, to BlockNumber) (largest uint8, exists bool, err error) {
+	b, err := f.page(ff, a)
 	if b == nil {
 		return 0, false, err
 	}
@@ -337,7 +320,7 @@ func (f *FSM) vacuumPage(rel RelFile, a fsmAddress, from, to BlockNumber) (large
 		}
 		start := a.number * fsmSlots * span
 		for slot := max(0, (int(from)-start)/span); slot < fsmSlots && start+slot*span < int(to); slot++ {
-			below, exists, err := f.vacuumPage(rel, a.child(slot), from, to)
+			below, exists, err := f.vacuumPage(ff, a.child(slot), from, to)
 			if err != nil {
 				return 0, true, err
 			}
@@ -351,7 +334,7 @@ func (f *FSM) vacuumPage(rel RelFile, a fsmAddress, from, to BlockNumber) (large
 			}
 		}
 	}
-	f.nextSlot(rel, a).Store(0)
+	f.nextSlot(ff, a).Store(0)
 	b.LockShared(ClassFSM)
 	defer b.UnlockShared()
 	return fsmMax(b.Page()), true, nil
@@ -360,14 +343,15 @@ func (f *FSM) vacuumPage(rel RelFile, a fsmAddress, from, to BlockNumber) (large
 // Truncate forgets the blocks from heapBlocks on, which are to be cut off.
 // Requires: nobody else uses the relation.
 func (f *FSM) Truncate(rel RelFile, heapBlocks BlockNumber) error {
-	n, ok, err := f.pool.files.lengthIfAny(rel, FSMFork)
+	ff := f.fork(rel)
+	n, ok, err := f.pool.files.lengthOf(ff)
 	if !ok {
 		return err
 	}
 	a, slot := fsmLocate(heapBlocks)
 	keep := a.physical()
 	if slot > 0 {
-		b, err := f.page(rel, a)
+		b, err := f.page(ff, a)
 		if err != nil {
 			return err
 		}
@@ -385,18 +369,18 @@ func (f *FSM) Truncate(rel RelFile, heapBlocks BlockNumber) error {
 			return err
 		}
 	}
-	return f.truncateUpper(rel, a, slot)
+	return f.truncateUpper(ff, a, slot)
 }
 
 // truncateUpper empties the slots for pages that are gone, in the pages above.
-func (f *FSM) truncateUpper(rel RelFile, a fsmAddress, slot int) error {
+func (f *FSM) truncateUpper(ff *forkFile, a fsmAddress, slot int) error {
 	for a != fsmRoot {
 		keepChild := slot > 0 // page a itself stays
 		parent, parentSlot := a.parent()
 		if keepChild {
 			parentSlot++
 		}
-		b, err := f.page(rel, parent)
+		b, err := f.page(ff, parent)
 		if err != nil {
 			return err
 		}
@@ -416,12 +400,12 @@ func (f *FSM) truncateUpper(rel RelFile, a fsmAddress, slot int) error {
 
 // RecordFreePage says that a page of an index may be reused.
 func (f *FSM) RecordFreePage(rel RelFile, block BlockNumber) error {
-	return f.recordCategory(context.Background(), nil, rel, block, 1, 255)
+	return f.recordCategory(context.Background(), nil, f.fork(rel), block, 1, 255)
 }
 
 // RecordUsedPage says that a page of an index is in use.
 func (f *FSM) RecordUsedPage(rel RelFile, block BlockNumber) error {
-	return f.recordCategory(context.Background(), nil, rel, block, 1, 0)
+	return f.recordCategory(context.Background(), nil, f.fork(rel), block, 1, 0)
 }
 
 // TakeFreePage finds a free page and records it as used. Two callers may get the same: look at

@@ -115,7 +115,7 @@ func (p Page) AllocItem(off uint16, size int, mode AddMode) (uint16, []byte) {
 			off = p.firstUnused(limit)
 		}
 	case AddInsert:
-		assert.That(off >= 1 && off <= limit, "insert of item %d into a page of %d", off, count)
+		assert.That(off >= 1 && off <= limit, "insert of an item outside the page's")
 	case AddOverwrite:
 		if off < 1 || off > limit || off < limit && p.State(off) != LineUnused {
 			return 0, nil

@@ -153,20 +153,8 @@ func (p *Pool) Dirty() (n int) {
 	return n
 }
 
-// readMode says what to do about a page that is not there or not whole.
-type readMode uint8
-
-const (
-	readNormal readMode = iota
-	// readZeroOnError makes an empty page of one that fails its checksum. For forks that can
-	// be made again.
-	readZeroOnError
-	// readZeroed does not read: the caller makes the page anew.
-	readZeroed
-)
-
 // Read returns the block in a buffer, pinned and not latched. The checksum was verified when it
-// came from disk. ring, if not nil, bounds the share of the pool a bulk operation takes.
+// came from disk; a page of a map that fails it, or is new, comes as an empty one. ring, if not nil, bounds the share of the pool a bulk operation takes.
 // Errors: 58P01 when the file is missing, XX001 for a block behind the end or a bad page,
 // 58030 for failed I/O, 53200 when every buffer is pinned.
 func (p *Pool) Read(tag BlockTag, ring *Ring) (*Buffer, error) {
@@ -177,14 +165,10 @@ func (p *Pool) Read(tag BlockTag, ring *Ring) (*Buffer, error) {
 		p.metrics.BufferHits.AddAt(b.id, 1)
 		return b, nil
 	}
-	mode := readNormal
-	if tag.Fork != MainFork {
-		mode = readZeroOnError
-	}
 	if b != nil {
-		return p.complete(b, mode)
+		return p.complete(b, false)
 	}
-	return p.readMiss(k, hash, ring, mode)
+	return p.readMiss(k, hash, ring, false)
 }
 
 // ReadZeroed returns the block in a buffer, pinned and not latched, without reading it: all
@@ -194,22 +178,22 @@ func (p *Pool) ReadZeroed(tag BlockTag) (*Buffer, error) {
 	k := keyOf(tag)
 	hash := k.hash()
 	if b, _ := p.lookup(k, hash, true); b != nil {
-		return p.complete(b, readZeroed)
+		return p.complete(b, true)
 	}
 	if err := p.files.EnsureBlocks(tag.Rel, tag.Fork, tag.Block+1); err != nil {
 		return nil, err
 	}
-	return p.readMiss(k, hash, nil, readZeroed)
+	return p.readMiss(k, hash, nil, true)
 }
 
 // readMiss brings k into the pool, unless somebody just did.
-func (p *Pool) readMiss(k blockKey, hash uint64, ring *Ring, mode readMode) (*Buffer, error) {
+func (p *Pool) readMiss(k blockKey, hash uint64, ring *Ring, zeroed bool) (*Buffer, error) {
 	shard := p.table.shard(hash)
 	shard.Lock()
 	b, _ := p.lookupLocked(k, hash, ring == nil)
 	shard.Unlock()
 	if b != nil {
-		return p.complete(b, mode)
+		return p.complete(b, zeroed)
 	}
 	if err := p.files.checkBlock(k.tag()); err != nil {
 		return nil, err
@@ -222,19 +206,19 @@ func (p *Pool) readMiss(k blockKey, hash uint64, ring *Ring, mode readMode) (*Bu
 	if b, _ := p.lookupLocked(k, hash, ring == nil); b != nil {
 		shard.Unlock()
 		victim.Unpin()
-		return p.complete(b, mode)
+		return p.complete(b, zeroed)
 	}
 	p.linkLocked(victim, k, hash, pinUnit|useUnit|flagIO)
 	shard.Unlock()
 	p.metrics.BufferMisses.AddAt(victim.id, 1)
-	if err := p.load(victim, mode); err != nil {
+	if err := p.load(victim, zeroed); err != nil {
 		return nil, err
 	}
 	return victim, nil
 }
 
 // complete waits until b, pinned, is valid, or reads it itself when the reader failed.
-func (p *Pool) complete(b *Buffer, mode readMode) (*Buffer, error) {
+func (p *Pool) complete(b *Buffer, zeroed bool) (*Buffer, error) {
 	for {
 		s := b.state.Load()
 		if s&flagValid != 0 {
@@ -246,7 +230,7 @@ func (p *Pool) complete(b *Buffer, mode readMode) (*Buffer, error) {
 			continue
 		}
 		if b.state.CompareAndSwap(s, s|flagIO) {
-			if err := p.load(b, mode); err != nil {
+			if err := p.load(b, zeroed); err != nil {
 				return nil, err
 			}
 			return b, nil
@@ -255,9 +239,9 @@ func (p *Pool) complete(b *Buffer, mode readMode) (*Buffer, error) {
 }
 
 // load fills b, whose flagIO the caller set. On error b is unpinned.
-func (p *Pool) load(b *Buffer, mode readMode) error {
+func (p *Pool) load(b *Buffer, zeroed bool) error {
 	page := b.Page()
-	if mode == readZeroed {
+	if zeroed {
 		clear(page)
 		p.endIO(b, 0, flagValid)
 		return nil
@@ -265,11 +249,14 @@ func (p *Pool) load(b *Buffer, mode readMode) error {
 	tag := b.Tag()
 	err := p.files.ReadBlock(tag, page)
 	if err == nil && !page.VerifyChecksum(tag.Block) {
-		if mode == readZeroOnError {
-			clear(page)
-		} else {
+		if tag.Fork == MainFork {
 			err = pgerr.New(pgerr.DataCorrupted, "invalid page in block %d of relation %s", tag.Block, relPath(tag.Rel, tag.Fork))
+		} else {
+			clear(page) // maps are hints or promises: an empty one is always right
 		}
+	}
+	if err == nil && tag.Fork != MainFork && page.IsNew() {
+		page.initMap()
 	}
 	if err != nil {
 		p.endIO(b, 0, 0)

@@ -260,7 +260,7 @@ func (p *Pool) DropRelation(rel RelFile) error {
 // TruncateRelation forgets the buffers of a fork from block n on and cuts the fork there.
 // Requires: nobody uses those blocks. Nothing happens to a fork that is shorter or not there.
 func (p *Pool) TruncateRelation(rel RelFile, fork Fork, n BlockNumber) error {
-	length, ok, err := p.files.lengthIfAny(rel, fork)
+	length, ok, err := p.files.lengthOf(p.files.fork(rel, fork))
 	if !ok || length <= n {
 		return err
 	}

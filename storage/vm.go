@@ -65,7 +65,7 @@ func (v *VM) load(rel RelFile, heap BlockNumber, vb *VMBuffer, make bool) error 
 	}
 	vb.Release()
 	block := vmPage(heap)
-	n, _, err := v.pool.files.lengthIfAny(rel, VMFork)
+	n, _, err := v.pool.files.lengthOf(v.pool.files.fork(rel, VMFork))
 	if err == nil && block >= n {
 		if !make {
 			return nil
@@ -75,7 +75,7 @@ func (v *VM) load(rel RelFile, heap BlockNumber, vb *VMBuffer, make bool) error 
 	if err != nil {
 		return err
 	}
-	buf, err := v.pool.readMap(BlockTag{rel, VMFork, block}, ClassVM)
+	buf, err := v.pool.Read(BlockTag{rel, VMFork, block}, nil)
 	if err != nil {
 		return err
 	}
@@ -148,10 +148,10 @@ func (v *VM) Clear(vb *VMBuffer, heap BlockNumber, bits VMBits) bool {
 
 // Count counts the blocks with each bit set.
 func (v *VM) Count(rel RelFile) (visible, frozen BlockNumber, err error) {
-	n, _, err := v.pool.files.lengthIfAny(rel, VMFork)
+	n, _, err := v.pool.files.lengthOf(v.pool.files.fork(rel, VMFork))
 	for block := BlockNumber(0); err == nil && block < n; block++ {
 		var b *Buffer
-		if b, err = v.pool.readMap(BlockTag{rel, VMFork, block}, ClassVM); err != nil {
+		if b, err = v.pool.Read(BlockTag{rel, VMFork, block}, nil); err != nil {
 			break
 		}
 		b.LockShared(ClassVM)
@@ -168,7 +168,7 @@ func (v *VM) Count(rel RelFile) (visible, frozen BlockNumber, err error) {
 // would lie about the block that grows there later.
 // Requires: nobody else uses the relation.
 func (v *VM) Truncate(rel RelFile, heapBlocks BlockNumber) error {
-	n, ok, err := v.pool.files.lengthIfAny(rel, VMFork)
+	n, ok, err := v.pool.files.lengthOf(v.pool.files.fork(rel, VMFork))
 	if !ok {
 		return err
 	}
@@ -188,7 +188,7 @@ func (v *VM) Truncate(rel RelFile, heapBlocks BlockNumber) error {
 }
 
 func (v *VM) truncatePage(rel RelFile, heapBlocks BlockNumber) error {
-	b, err := v.pool.readMap(BlockTag{rel, VMFork, vmPage(heapBlocks)}, ClassVM)
+	b, err := v.pool.Read(BlockTag{rel, VMFork, vmPage(heapBlocks)}, nil)
 	if err != nil {
 		return err
 	}
