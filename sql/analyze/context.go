@@ -39,6 +39,8 @@ type Catalog interface {
 	ConstraintByOID(oid types.OID) (*catalog.Constraint, error)
 	LanguageByOID(oid types.OID) (*catalog.Language, error)
 	RoleByOID(oid types.OID) (*catalog.Role, error)
+	OwnedSequences(table types.OID, att int16) ([]types.OID, error)
+	SequenceOwner(seq types.OID) (table types.OID, att int16, kind catalog.DepType, err error)
 }
 
 var _ Catalog = (*catalog.Txn)(nil)

@@ -163,6 +163,30 @@ func domainValue(base types.OID, typmod int32, coll types.OID) func([]string, bo
 	}
 }
 
+// StoredExpr reads an expression of a relation from its catalog text: a CHECK, an index expression or predicate.
+// Vars have RT 0.
+func StoredExpr(c *Context, rel *catalog.Relation, text string) (e Expr, err error) {
+	defer caught(&err)
+	s := newState(newStored(c, text), nil)
+	s.overRelation(rel)
+	return s.storedText(text, kindOther), nil
+}
+
+// GeneratedExpr reads the expression of a generated column, converted to the column's type; Vars have RT 0.
+func GeneratedExpr(c *Context, rel *catalog.Relation, at *catalog.Attribute) (e Expr, err error) {
+	defer caught(&err)
+	s := newState(newStored(c, at.Default), nil)
+	s.overRelation(rel)
+	e = s.columnValue(s.storedText(at.Default, kindOther), at)
+	s.assignCollations(e)
+	return e, nil
+}
+
+// StoredDomainExpr reads a domain's CHECK from its catalog text.
+func StoredDomainExpr(c *Context, base types.OID, typmod int32, text string) (Expr, error) {
+	return LoadDomainCheck(c, text, base, typmod)
+}
+
 // LoadDomainCheck reads a domain's CHECK from its catalog text.
 func LoadDomainCheck(c *Context, text string, base types.OID, typmod int32) (e Expr, err error) {
 	defer caught(&err)
@@ -222,21 +246,18 @@ func (s *state) storedText(text string, k exprKind) Expr {
 	return e
 }
 
-// AnalyzeExecute resolves the parameters of EXECUTE and converts them to the prepared statement's types.
-func AnalyzeExecute(c *Context, nodes []*pg_query.Node, sql string, want []types.OID) (out []Expr, err error) {
+// ValueExpr resolves parameter number n of EXECUTE and converts it to the type the prepared statement wants.
+func ValueExpr(c *Context, node *pg_query.Node, sql string, want types.OID, n int) (e Expr, err error) {
 	defer caught(&err)
 	s := newState(newAnalysis(c, sql), nil)
-	for i, n := range nodes {
-		e := s.transformExpr(n, kindExecuteParameter)
-		r := s.coerceToTarget(e, want[i], -1, coerceAssignment, ImplicitCast, -1)
-		if r == nil {
-			raise(s.err(location(e), pgerr.DatatypeMismatch, "parameter $%d of type %s cannot be coerced to the expected type %s",
-				i+1, s.formatType(e.Type()), s.formatType(want[i])).WithHint("You will need to rewrite or cast the expression."))
-		}
-		s.assignCollations(r)
-		out = append(out, r)
+	e = s.transformExpr(node, kindExecuteParameter)
+	r := s.coerceToTarget(e, want, -1, coerceAssignment, ImplicitCast, -1)
+	if r == nil {
+		raise(s.err(location(e), pgerr.DatatypeMismatch, "parameter $%d of type %s cannot be coerced to the expected type %s",
+			n, s.formatType(e.Type()), s.formatType(want)).WithHint("You will need to rewrite or cast the expression."))
 	}
-	return out, nil
+	s.assignCollations(r)
+	return r, nil
 }
 
 // AnalyzeCall resolves CALL: the procedure's arguments, as a FuncExpr.

@@ -178,6 +178,11 @@ func (s *state) columnDefault(rel *catalog.Relation, at *catalog.Attribute) Expr
 	if e == nil {
 		return nil
 	}
+	return s.columnValue(e, at)
+}
+
+// columnValue converts a default or generation expression to its column's type.
+func (s *state) columnValue(e Expr, at *catalog.Attribute) Expr {
 	r := s.coerceToTarget(e, at.Type, at.Typmod, coerceAssignment, ImplicitCast, -1)
 	if r == nil {
 		raise(pgerr.New(pgerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s",
@@ -200,15 +205,13 @@ func (s *state) typeDefault(typ types.OID) Expr {
 
 // identitySequence finds the sequence behind an identity column.
 func (s *state) identitySequence(rel *catalog.Relation, at *catalog.Attribute) types.OID {
-	finder, ok := s.Catalog.(interface {
-		IdentitySequence(rel types.OID, att int16) (types.OID, error)
-	})
-	if !ok {
-		s.unsupported(-1, "identity columns are not supported")
+	for _, seq := range must(s.Catalog.OwnedSequences(rel.OID, at.Num)) {
+		_, _, kind, err := s.Catalog.SequenceOwner(seq)
+		check(err)
+		if kind == catalog.DepInternal {
+			return seq
+		}
 	}
-	seq := must(finder.IdentitySequence(rel.OID, at.Num))
-	if seq == 0 {
-		raise(pgerr.New(pgerr.InternalError, "no owned sequence found"))
-	}
-	return seq
+	raise(pgerr.New(pgerr.InternalError, "no owned sequence found"))
+	return 0
 }

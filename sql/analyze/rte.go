@@ -254,6 +254,7 @@ func (s *state) viewQuery(rel *catalog.Relation) *Query {
 		raise(pgerr.New(pgerr.FeatureNotSupported, "view \"%s\" has no definition", rel.Name))
 	}
 	in := s.stored(rel.ViewDef)
+	in.SearchPath = rel.ViewSearchPath()
 	in.viewDepth++
 	q := in.parseQuery(rel.ViewDef)
 	if rel.Options["security_invoker"] != "true" {
