@@ -152,7 +152,8 @@ func scanStable(c *Cursor, backward bool, stable map[string]bool) error {
 		}
 		entry := appendTID(bytes.Clone(key), tid)
 		if order := bytes.Compare(last, entry); i > 0 && (order >= 0) != backward {
-			return fmt.Errorf("%.30q came after %.30q", entry, last)
+			return fmt.Errorf("backward %v: entry %d %.20q came after %.20q", backward, i,
+				bytes.TrimLeft(entry, "p"), bytes.TrimLeft(last, "p"))
 		}
 		if last = entry; stable[string(entry)] {
 			seen++

@@ -49,7 +49,8 @@ type Cursor struct {
 	block     storage.BlockNumber
 	sibling   storage.BlockNumber // where the scan goes on
 	deletions uint32
-	last      bool // nothing in range lies beyond
+	last      bool   // nothing in range lies beyond
+	edge      []byte // going forward, its high key
 
 	bytes   []byte  // the entries, or the whole page
 	entries []entry // in page order
@@ -169,10 +170,22 @@ func (c *Cursor) nextPage() error {
 			return err
 		}
 	}
-	first := firstData(pageOf(buf))
+	first := c.resumeOn(pageOf(buf))
 	c.copyPage(buf, first, c.endOn(buf, first))
 	buf.ReleaseShared()
 	return nil
+}
+
+// resumeOn returns the number of the first entry of p that lies behind the page
+// that was read before. Where a page between the two was deleted, p has taken over
+// its keys, which would come out of order; none of them is visible to a snapshot
+// as old as the scan.
+func (c *Cursor) resumeOn(p page) int {
+	if prevOf(p) == c.block {
+		return firstData(p)
+	}
+	edge := at(c.edge)
+	return search(p, &edge)
 }
 
 func (c *Cursor) latchLeaf(block storage.BlockNumber) (*storage.Buffer, error) {
@@ -241,9 +254,12 @@ func (c *Cursor) copyPage(buf *storage.Buffer, from, to int) {
 	c.state = cursorOnPage
 	c.block = buf.Block()
 	c.deletions = deletionsOf(p)
-	c.sibling = nextOf(p)
-	if c.backward {
+	switch {
+	case c.backward:
 		c.sibling = prevOf(p)
+	case !c.last:
+		c.sibling = nextOf(p)
+		c.edge = append(c.edge[:0], highKey(p)...)
 	}
 	c.entries = c.entries[:0]
 	if to-from > few {

@@ -10,7 +10,7 @@
 //
 // # Format
 //
-// Block 0 is the meta page; it names the root and the fast root. Every other
+// Block 0 is the meta page; it names the root. Every other
 // page ends in a special area with its left and right sibling, level, flags and
 // a count of deletions. A page that is not the rightmost of its level has its
 // high key as first item. A leaf item is key, TID and payload; an inner item is
