@@ -25,7 +25,7 @@ type rowLockCount struct {
 // locked. With FollowUpdates that is the newest one, for EvalPlanQual. Follows
 // heap_lock_tuple and heapam_tuple_lock.
 func (h *Heap) LockTuple(ctx context.Context, w *Writer, snap *txn.Snapshot, tid TID, opts LockOptions, dst *FetchBuf) (Result, error) {
-	c := claim{tid: tid, mode: opts.Mode, wait: opts.Wait, cur: snap.CurCID}
+	c := claim{tid: tid, mode: opts.Mode, wait: opts.Wait, cur: snap.CurCID, pages: 2}
 	for traversed := false; ; traversed = true {
 		res, err := h.lockVersion(ctx, w, &c, dst)
 		h.release(w, &c)
@@ -50,9 +50,6 @@ func (h *Heap) lockVersion(ctx context.Context, w *Writer, c *claim, dst *FetchB
 	defer buf.Unpin()
 	if c.mode <= Share {
 		return h.lockShared(ctx, w, buf, c, dst)
-	}
-	if err := h.reserve(0, 2); err != nil {
-		return Result{}, err
 	}
 	xid := w.Tx.XID()
 	l, res, err := h.latchForChange(ctx, w, buf, c)

@@ -94,6 +94,8 @@ type pruner struct {
 	// noIndex says nothing but the page itself leads to its line pointers, so that dead ones
 	// are unused at once.
 	noIndex bool
+	// counts says that removed, recent and living are wanted, and hints of tuples that stay.
+	counts bool
 
 	prunable txn.XID // the oldest XID to wait for before the next pruning, 0 none
 	seen     [MaxTuplesPerPage + 1]bool
@@ -151,6 +153,13 @@ func (p *pruner) plan() {
 			}
 		}
 	}
+	if p.counts {
+		p.tally(n)
+	}
+}
+
+// tally counts the tuples of n line pointers that stay.
+func (p *pruner) tally(n uint16) {
 	for off := uint16(1); off <= n; off++ {
 		if t := normalTuple(p.page, off); t != nil {
 			switch p.fate(off, t) {
@@ -190,13 +199,18 @@ func (p *pruner) waitFor(t tuple) {
 
 // chain plans the chain whose root is the line pointer at root. Follows heap_prune_chain.
 func (p *pruner) chain(root uint16) {
-	if t := normalTuple(p.page, root); t != nil && t.flags()&FlagHeapOnly != 0 {
-		// Met here as a chain's member, or it is what a rolled back update left.
-		if p.fate(root, t) == StateDead && (t.flags()&FlagHotUpdated == 0 || p.aborted(root, t)) {
-			p.removed++
-			p.free(root)
+	if t := normalTuple(p.page, root); t != nil {
+		switch f := t.flags(); {
+		case f&(FlagXminCommitted|FlagXmaxInvalid) == FlagXminCommitted|FlagXmaxInvalid:
+			return // live: most are
+		case f&FlagHeapOnly != 0:
+			// Met here as a chain's member, or it is what a rolled back update left.
+			if p.fate(root, t) == StateDead && (f&FlagHotUpdated == 0 || p.aborted(root, t)) {
+				p.removed++
+				p.free(root)
+			}
+			return
 		}
-		return
 	}
 	members, lastDead := p.follow(root)
 	isRedirect := p.page.State(root) == storage.LineRedirect

@@ -184,7 +184,7 @@ func (v *vacuum) page(ctx context.Context, block storage.BlockNumber) error {
 		return v.done(ctx, cost)
 	}
 	p := &v.plan
-	*p = pruner{h: h, page: page, horizon: v.horizon, noIndex: v.opts.RemoveIndexEntries == nil}
+	*p = pruner{h: h, page: page, horizon: v.horizon, noIndex: v.opts.RemoveIndexEntries == nil, counts: true}
 	p.plan()
 	if p.any() {
 		cost += costDirty

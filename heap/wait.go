@@ -36,6 +36,8 @@ type claim struct {
 	cur  txn.CID
 	// prior, if not 0, is the xmax of the version before: tid must be its successor.
 	prior txn.XID
+	// payload and pages are what to reserve of the log: see reserve.
+	payload, pages int
 
 	queued bool // holds queueTag(tid)
 	row    bool // holds rowTag(tid)
@@ -147,6 +149,9 @@ type latched struct {
 // Requires: buf is pinned and not latched.
 func (h *Heap) latchForChange(ctx context.Context, w *Writer, buf *storage.Buffer, c *claim) (l latched, res Result, err error) {
 	for {
+		if err := h.reserve(c.payload, c.pages); err != nil {
+			return l, res, err
+		}
 		buf.LockExclusive(storage.ClassHeap)
 		t := normalTuple(buf.Page(), c.tid.Offset)
 		if t == nil || c.prior != 0 && t.xmin() != c.prior {
