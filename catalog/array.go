@@ -278,13 +278,20 @@ func restElems(typ OID, fields []string) []types.Datum {
 	return out
 }
 
+// restACL reads items of the form grantee=letters/grantor with the roles' OIDs.
 func restACL(items []string) types.Datum {
 	acl := make([]ACLItem, len(items))
 	for i, s := range items {
-		acl[i], _ = ParseACLItem(s, func(n string) (OID, error) {
-			v, err := strconv.ParseUint(n, 10, 32)
-			return OID(v), err
-		})
+		who, rest, _ := strings.Cut(s, "=")
+		letters, by, _ := strings.Cut(rest, "/")
+		acl[i].Grantee, acl[i].Grantor = restDatum(types.Oid, who).OID(), restDatum(types.Oid, by).OID()
+		for j := range letters {
+			if n := strings.IndexByte(aclLetters, letters[j]); n >= 0 {
+				acl[i].Privs |= 1 << n
+			} else {
+				acl[i].GrantOpts |= 1 << strings.IndexByte(aclLetters, letters[j-1])
+			}
+		}
 	}
 	return ACLDatum(acl)
 }

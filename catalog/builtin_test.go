@@ -153,16 +153,7 @@ func datumText(typ OID, d types.Datum) string {
 	case types.AclitemArray:
 		return list(types.Aclitem, "{", ",", "}")
 	case types.Aclitem:
-		a, err := ParseACLItemDatum(d)
-		if err != nil {
-			return err.Error()
-		}
-		return strings.TrimPrefix(FormatACLItem(a, func(o OID) string {
-			if o == 0 {
-				return ""
-			}
-			return fmt.Sprintf("#%d", o)
-		}), `""`)
+		return string(types.Out(types.Aclitem, d, nil, nil))
 	case types.OidArray, types.Int2Array, types.CharArray, types.TextArray:
 		return list(types.Builtin(typ).Elem, "{", ",", "}")
 	case types.Float4:
@@ -190,11 +181,11 @@ func oracleRows(t *testing.T, conn *pgx.Conn, def *relDef, attrs []builtinAttr) 
 		case def.cols[i] == types.Regproc:
 			col += "::oid"
 		case def.cols[i] == types.AclitemArray:
-			// As '#oid' for the roles.
+			// With the roles' OIDs for their names.
 			col = `(SELECT '{' || string_agg(CASE WHEN split_part(a::text, '=', 1) = '' THEN '' ELSE
-				'"#' || (SELECT oid FROM pg_authid WHERE rolname = split_part(a::text, '=', 1)) || '"' END ||
-				'=' || split_part(split_part(a::text, '=', 2), '/', 1) || '/"#' ||
-				(SELECT oid FROM pg_authid WHERE rolname = split_part(a::text, '/', 2)) || '"', ',' ORDER BY n) || '}'
+				(SELECT oid::text FROM pg_authid WHERE rolname = split_part(a::text, '=', 1)) END ||
+				'=' || split_part(split_part(a::text, '=', 2), '/', 1) || '/' ||
+				(SELECT oid FROM pg_authid WHERE rolname = split_part(a::text, '/', 2)), ',' ORDER BY n) || '}'
 				FROM unnest(` + col + `) WITH ORDINALITY u(a, n))`
 		}
 		cols = append(cols, "coalesce(("+col+")::text, 'NULL')")

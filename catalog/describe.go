@@ -20,7 +20,7 @@ func QuoteIdent(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
-// Visible tells whether name, which object of schema ns has, is found through the search path
+// visible tells whether name, which object of schema ns has, is found through the search path
 // without a schema: exists(schema) says whether an earlier schema has the name too.
 func visible(ns OID, path []OID, exists func(OID) (bool, error)) (bool, error) {
 	for _, p := range path {
@@ -260,11 +260,7 @@ func (t *Txn) Describe(obj Object, path []OID) (string, error) {
 		return fmt.Sprintf("object %d of catalog %d", obj.OID, obj.Class), nil
 	}
 	if n, ok := namedClasses[obj.Class]; ok {
-		name := row[n.nameCol].String()
-		if obj.Class != PgParameterAcl && obj.Class != PgAuthid && obj.Class != PgDatabase && obj.Class != PgTablespace {
-			return n.word + " " + name, nil
-		}
-		return n.word + " " + name, nil
+		return n.word + " " + row[n.nameCol].String(), nil
 	}
 	if n, ok := schemaClasses[obj.Class]; ok {
 		return t.describeInSchema(n.word, row[n.nameCol].String(), row[n.nsCol].OID(), obj, row, path)
