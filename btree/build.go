@@ -163,7 +163,9 @@ func (b *builder) finishPage(l *buildLevel, high []byte) error {
 
 // addPivot enters a child and its separator on an inner level; left is the child
 // before it.
-func (b *builder) addPivot(level int, left storage.BlockNumber, sep []byte, child storage.BlockNumber) error {
+func (b *builder) addPivot(
+	level int, left storage.BlockNumber, sep []byte, child storage.BlockNumber,
+) error {
 	if level == len(b.levels) {
 		b.addLevel(left)
 	}

@@ -175,7 +175,7 @@ func (c *checking) lines(block storage.BlockNumber, p page) bool {
 	for i, n := 1, itemCount(p); i <= n; i++ {
 		l := lineAt(p, i)
 		if l.Offset() < upper || l.Offset()+l.Length() > specialStart {
-			c.problem(block, "line pointer %d points at %d..%d", i, l.Offset(), l.Offset()+l.Length())
+			c.problem(block, "line pointer %d points at %d, %d bytes", i, l.Offset(), l.Length())
 			return false
 		}
 		used += l.Length()
@@ -231,7 +231,8 @@ func (c *checking) items(block storage.BlockNumber, p page, below *[]downlink) e
 					c.problem(block, "first separator is %s", item)
 				}
 				separator = low
-			} else if bytes.Compare(c.last, item) >= 0 && i > first+1 || bytes.Compare(item, low) <= 0 {
+			} else if i > first+1 && bytes.Compare(c.last, item) >= 0 ||
+				bytes.Compare(item, low) <= 0 {
 				c.problem(block, "separator %d is out of order", i)
 			}
 			c.last = separator

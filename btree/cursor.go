@@ -297,7 +297,8 @@ func (c *Cursor) copyWhole(p page, from, to int) {
 		if l.State() == lineKilled {
 			continue
 		}
-		e := entry{uint16(l.Offset()), uint16(l.Offset() + l.Length()), uint16(l.Offset() + l.Length())}
+		end := uint16(l.Offset() + l.Length())
+		e := entry{uint16(l.Offset()), end, end}
 		if withPayload {
 			e.key += payloadKeySize
 			e.payload = e.key + uint16(len(keyAt(p, i)))
@@ -334,7 +335,8 @@ func (c *Cursor) pageToTheLeft() error {
 			return err
 		}
 		if at == block && next == left {
-			return c.t.corrupted("could not find left sibling of block %d in index %q", block, c.t.c.Name)
+			return c.t.corrupted("could not find left sibling of block %d in index %q",
+				block, c.t.c.Name)
 		}
 		block, left = at, next
 	}

@@ -1,7 +1,6 @@
 package btree
 
 import (
-	"context"
 	"encoding/binary"
 
 	"github.com/minipg/minipg/storage"
@@ -51,14 +50,15 @@ func makeDeleted(p page, safeXID uint64) {
 
 // deletable reports whether the leaf is empty, and one that may go.
 func deletable(p page) bool {
-	return hasSpecial(p) && flagsOf(p)&(flagLeaf|flagRoot|flagDeleted|flagIncomplete|flagMeta) == flagLeaf &&
-		!isRightmost(p) && (flagsOf(p)&flagHalfDead != 0 || itemCount(p) < firstData(p))
+	const must, not = flagLeaf, flagRoot | flagDeleted | flagIncomplete | flagMeta
+	return hasSpecial(p) && flagsOf(p)&(must|not) == must && !isRightmost(p) &&
+		(flagsOf(p)&flagHalfDead != 0 || itemCount(p) < firstData(p))
 }
 
 // deletePage deletes the empty leaf at block, if it is still one and can go, and
-// the empty leaves that unlinking leaves next to it. It holds nothing on entry.
-// It returns how many pages went.
-func (t *Tree) deletePage(ctx context.Context, w *Writer, block storage.BlockNumber) (int64, error) {
+// the branch it hangs on if nothing else does. It holds nothing on entry. It
+// returns how many pages went.
+func (t *Tree) deletePage(w *Writer, block storage.BlockNumber) (int64, error) {
 	buf, err := t.read(block)
 	if err != nil {
 		return 0, err
@@ -71,7 +71,7 @@ func (t *Tree) deletePage(ctx context.Context, w *Writer, block storage.BlockNum
 		return 0, nil
 	}
 	if flagsOf(p)&flagHalfDead == 0 {
-		ok, err := t.unlinkFromParent(ctx, w, buf)
+		ok, err := t.unlinkFromParent(w, buf)
 		if err != nil || !ok {
 			return 0, err
 		}
@@ -91,7 +91,7 @@ func (t *Tree) deletePage(ctx context.Context, w *Writer, block storage.BlockNum
 // unlinkFromParent makes buf, an empty leaf latched exclusively, half-dead. It
 // returns false, with buf unlatched, when that cannot be done now; so it does
 // with an error.
-func (t *Tree) unlinkFromParent(ctx context.Context, w *Writer, buf *storage.Buffer) (bool, error) {
+func (t *Tree) unlinkFromParent(w *Writer, buf *storage.Buffer) (bool, error) {
 	p, block := pageOf(buf), buf.Block()
 	prev := prevOf(p)
 	high := append(w.scratch.key[:0], highKey(p)...)
@@ -104,7 +104,7 @@ func (t *Tree) unlinkFromParent(ctx context.Context, w *Writer, buf *storage.Buf
 	}
 	// The way to the leaf: an entry just below the high key belongs there.
 	way := &w.scratch.deletion
-	found, err := t.wayTo(ctx, w, high, block, way)
+	found, err := t.wayTo(high, block, way)
 	if err != nil || !found {
 		return false, err
 	}
@@ -113,7 +113,7 @@ func (t *Tree) unlinkFromParent(ctx context.Context, w *Writer, buf *storage.Buf
 		buf.UnlockExclusive()
 		return false, nil
 	}
-	ok, err := t.markHalfDead(ctx, w, buf, way)
+	ok, err := t.markHalfDead(w, buf, way)
 	if err != nil || !ok {
 		buf.UnlockExclusive()
 		return false, err
@@ -149,9 +149,7 @@ func (t *Tree) isHalfDead(block storage.BlockNumber) (bool, error) {
 
 // wayTo fills way with the path to the leaf at block, whose high key is given.
 // It returns false when the page is no longer there.
-func (t *Tree) wayTo(
-	ctx context.Context, w *Writer, high []byte, block storage.BlockNumber, way *path,
-) (bool, error) {
+func (t *Tree) wayTo(high []byte, block storage.BlockNumber, way *path) (bool, error) {
 	way.n = 0
 	place := at(high)
 	buf, level, err := t.latchRoot()
@@ -167,7 +165,8 @@ func (t *Tree) wayTo(
 		p := pageOf(buf)
 		item := max(search(p, &place)-1, firstData(p))
 		way.push(buf.Block(), item)
-		if buf, err = t.stepTo(buf, childAt(p, item), level-1, storage.Shared, storage.Shared); err != nil {
+		child := childAt(p, item)
+		if buf, err = t.stepTo(buf, child, level-1, storage.Shared, storage.Shared); err != nil {
 			return false, err
 		}
 	}
@@ -205,20 +204,21 @@ type branch struct {
 
 // markHalfDead takes the leaf's key range out of the tree. buf is latched
 // exclusively and stays so. It returns false when that cannot be done now.
-func (t *Tree) markHalfDead(ctx context.Context, w *Writer, buf *storage.Buffer, way *path) (bool, error) {
+func (t *Tree) markHalfDead(w *Writer, buf *storage.Buffer, way *path) (bool, error) {
 	p := pageOf(buf)
 	// The parent would end up with a separator for a half-dead page.
 	if dead, err := t.isHalfDead(nextOf(p)); err != nil || dead {
 		return false, err
 	}
 	b := branch{top: buf.Block(), right: nextOf(p)}
-	if ok, err := t.findBranch(ctx, w, &b, 0, way); err != nil || !ok {
+	if ok, err := t.findBranch(&b, 0, way); err != nil || !ok {
 		return false, err
 	}
 	defer b.parent.ReleaseExclusive()
 	pp := pageOf(b.parent)
 	if next := childAt(pp, b.item+1); next != b.right {
-		return false, t.corrupted("right sibling %d of block %d is not next child %d of block %d in index %q",
+		return false, t.corrupted(
+			"right sibling %d of block %d is not next child %d of block %d in index %q",
 			b.right, b.top, next, b.parent.Block(), t.c.Name)
 	}
 	if err := t.reserve(2); err != nil {
@@ -250,7 +250,7 @@ func (t *Tree) markHalfDead(ctx context.Context, w *Writer, buf *storage.Buffer,
 // taken, and latches it. way leads to the parent of b.top, which is on the given
 // level. It returns false, with nothing latched, when there is none: a page that
 // is its parent's last child can go only with the parent.
-func (t *Tree) findBranch(ctx context.Context, w *Writer, b *branch, level uint16, way *path) (bool, error) {
+func (t *Tree) findBranch(b *branch, level uint16, way *path) (bool, error) {
 	for {
 		last, ok := way.pop()
 		if !ok {
@@ -300,7 +300,8 @@ func (t *Tree) latchParent(
 			return nil, 0, nil
 		}
 		from.item = 0
-		if parent, err = t.stepTo(parent, nextOf(p), level, storage.Exclusive, storage.Exclusive); err != nil {
+		parent, err = t.stepTo(parent, nextOf(p), level, storage.Exclusive, storage.Exclusive)
+		if err != nil {
 			return nil, 0, err
 		}
 	}

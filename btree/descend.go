@@ -59,7 +59,8 @@ func (t *Tree) latchRoot() (buf *storage.Buffer, level uint16, err error) {
 		return nil, 0, err
 	}
 	buf.LockShared(classOf(level))
-	if p := pageOf(buf); !hasSpecial(p) || levelOf(p) != level || flagsOf(p)&(flagDeleted|flagMeta) != 0 {
+	p := pageOf(buf)
+	if !hasSpecial(p) || levelOf(p) != level || flagsOf(p)&(flagDeleted|flagMeta) != 0 {
 		buf.ReleaseShared()
 		return nil, 0, t.corrupted("index %q has no root at block %d", t.c.Name, block)
 	}
@@ -117,7 +118,9 @@ func mustGoRight(p page, b *bound) bool {
 }
 
 // moveRightShared goes right from buf, latched shared, to the page that holds b.
-func (t *Tree) moveRightShared(buf *storage.Buffer, level uint16, b *bound) (*storage.Buffer, error) {
+func (t *Tree) moveRightShared(
+	buf *storage.Buffer, level uint16, b *bound,
+) (*storage.Buffer, error) {
 	for {
 		p := pageOf(buf)
 		if !mustGoRight(p, b) {
@@ -225,7 +228,8 @@ func (t *Tree) moveRight(
 // finishSplitOf enters the separator of buf's right sibling in the parent and
 // returns buf latched as before.
 func (t *Tree) finishSplitOf(
-	ctx context.Context, w *Writer, buf *storage.Buffer, level uint16, mode storage.LatchMode, way *path,
+	ctx context.Context, w *Writer, buf *storage.Buffer, level uint16, mode storage.LatchMode,
+	way *path,
 ) (*storage.Buffer, error) {
 	if mode == storage.Shared {
 		buf.UnlockShared()

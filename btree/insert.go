@@ -301,7 +301,8 @@ func (t *Tree) insertLeaf(ctx context.Context, w *Writer, buf *storage.Buffer) e
 		block := buf.Block()
 		buf.ReleaseExclusive()
 		_, tid := splitEntry(entry)
-		return t.corrupted("index %q already has an entry for tuple %v at block %d", t.c.Name, tid, block)
+		return t.corrupted("index %q already has an entry for tuple %v at block %d",
+			t.c.Name, tid, block)
 	}
 	if freeBytes(p) < need {
 		return t.split(ctx, w, buf, i, item, nil, &w.scratch.path)

@@ -306,7 +306,8 @@ func removeItems(p page, numbers []uint16) {
 		l := lineAt(&old, i)
 		upper -= l.Length()
 		copy(p[upper:], old[l.Offset():l.Offset()+l.Length()])
-		binary.LittleEndian.PutUint32(p[lower:], uint32(storage.MakeLinePointer(upper, l.State(), l.Length())))
+		moved := storage.MakeLinePointer(upper, l.State(), l.Length())
+		binary.LittleEndian.PutUint32(p[lower:], uint32(moved))
 		lower += storage.LinePointerSize
 	}
 	if next != len(numbers) {

@@ -42,7 +42,8 @@ func (r *Redoer) Redo(rec *wal.Record, c *wal.RedoContext) error {
 	case kindUnlink:
 		redo.unlink()
 	default:
-		return pgerr.New(pgerr.InternalError, "btree record of unknown kind %d at %v", rec.Kind, rec.LSN)
+		return pgerr.New(pgerr.InternalError, "btree record of unknown kind %d at %v",
+			rec.Kind, rec.LSN)
 	}
 	return redo.err
 }
@@ -79,7 +80,8 @@ func (r *redoing) block(i int, change func(p page, data []byte) bool) {
 
 func (r *redoing) malformed() {
 	if r.err == nil {
-		r.err = pgerr.New(pgerr.DataCorrupted, "malformed btree record of kind %d at %v", r.rec.Kind, r.rec.LSN)
+		r.err = pgerr.New(pgerr.DataCorrupted, "malformed btree record of kind %d at %v",
+			r.rec.Kind, r.rec.LSN)
 	}
 }
 
@@ -98,7 +100,8 @@ func (r *redoing) insert() {
 			return false
 		}
 		i, item := int(binary.LittleEndian.Uint16(data)), data[2:]
-		if i < firstData(p) || i > itemCount(p)+1 || freeBytes(p) < len(item)+storage.LinePointerSize {
+		if i < firstData(p) || i > itemCount(p)+1 ||
+			freeBytes(p) < len(item)+storage.LinePointerSize {
 			return false
 		}
 		insertItem(p, i, item)
@@ -222,7 +225,9 @@ func (r *redoing) unlink() {
 	}
 }
 
-var kindNames = [...]string{"INSERT", "SPLIT", "NEWROOT", "DELETE", "MARK_PAGE_HALFDEAD", "UNLINK_PAGE"}
+var kindNames = [...]string{
+	"INSERT", "SPLIT", "NEWROOT", "DELETE", "MARK_PAGE_HALFDEAD", "UNLINK_PAGE",
+}
 
 // Describe words a record for pg_waldump-like tools.
 func Describe(rec *wal.Record) string {

@@ -54,7 +54,8 @@ func (b *bound) before(p page, start, n int) bool {
 		return x < b.head
 	}
 	if b.after {
-		return len(b.key) <= headSize || bytes.Compare(p[start:start+min(n, len(b.key))], b.key) <= 0
+		return len(b.key) <= headSize ||
+			bytes.Compare(p[start:start+min(n, len(b.key))], b.key) <= 0
 	}
 	return bytes.Compare(p[start:start+n], b.key) < 0
 }

@@ -267,7 +267,8 @@ func (t *Tree) findParent(
 				t.c.Name, block)
 		}
 		last.item = 0
-		if parent, err = t.stepTo(parent, nextOf(p), level, storage.Exclusive, storage.Exclusive); err != nil {
+		parent, err = t.stepTo(parent, nextOf(p), level, storage.Exclusive, storage.Exclusive)
+		if err != nil {
 			return nil, 0, err
 		}
 	}

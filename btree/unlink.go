@@ -98,8 +98,8 @@ func (u *unlinking) latch() (bool, error) {
 	p := pageOf(u.page())
 	if isRightmost(p) || flagsOf(p)&(flagRoot|flagDeleted|flagIncomplete) != 0 ||
 		prevOf(p) != u.rec.left || !u.decide(p) {
-		return false, u.t.corrupted("half-dead page changed status unexpectedly in block %d of index %q",
-			block, u.t.c.Name)
+		return false, u.t.corrupted(
+			"half-dead page changed status unexpectedly in block %d of index %q", block, u.t.c.Name)
 	}
 	return u.latchRight(p, block)
 }
@@ -123,7 +123,8 @@ func (u *unlinking) latchLeft(at, block storage.BlockNumber) (bool, error) {
 		next := nextOf(p)
 		buf.ReleaseExclusive()
 		if next == none {
-			return false, u.t.corrupted("no left sibling leads to block %d of index %q", block, u.t.c.Name)
+			return false, u.t.corrupted("no left sibling leads to block %d of index %q",
+				block, u.t.c.Name)
 		}
 		at = next
 	}

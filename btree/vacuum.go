@@ -25,7 +25,9 @@ type VacuumStats struct {
 // along only entries it has looked at, so unlike a walk in block order it needs no
 // mark of who was split meanwhile. Dead TIDs may be reused when it returns; what a
 // cursor copied before is the business of the reader's snapshot.
-func (t *Tree) VacuumScan(ctx context.Context, w *Writer, dead func(TID) bool) (VacuumStats, error) {
+func (t *Tree) VacuumScan(
+	ctx context.Context, w *Writer, dead func(TID) bool,
+) (VacuumStats, error) {
 	var stats VacuumStats
 	block, err := t.leftmostLeaf()
 	if err != nil {
@@ -41,7 +43,7 @@ func (t *Tree) VacuumScan(ctx context.Context, w *Writer, dead func(TID) bool) (
 		}
 		stats.Pages++
 		if empty {
-			n, err := t.deletePage(ctx, w, block)
+			n, err := t.deletePage(w, block)
 			if err != nil {
 				return stats, err
 			}

@@ -40,6 +40,6 @@
 // # Lock order
 //
 // sessions registry, then xid shard or slot mutex, then partition mutexes in
-// ascending order, then a session's inherited mutex. The mutex of an extension entry is a leaf. None is held
-// over a sleep, a system call or a callback.
+// ascending order, then a session's inherited mutex. The mutex of an extension
+// entry is a leaf. None is held over a sleep, a system call or a callback.
 package locks

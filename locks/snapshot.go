@@ -89,7 +89,8 @@ func (m *Manager) snapshotXIDs(infos []LockInfo) []LockInfo {
 			for ; e != nil; e = e.next {
 				if e.hold == nil {
 					infos = append(infos, LockInfo{
-						Tag: TransactionTag(e.xid), PID: e.session.pid, Mode: Exclusive, Granted: true,
+						Tag: TransactionTag(e.xid), PID: e.session.pid,
+						Mode: Exclusive, Granted: true,
 					})
 				}
 			}

@@ -50,7 +50,9 @@ func (s *Session) sleep(
 // placeLocked finds the waiter to queue in front of (nil: at the end), unless
 // the lock can be granted at once after all, or a waiter we would have to wait
 // for waits for us. It requires the partition's mutex.
-func (l *lock) placeLocked(mode Mode, mine modeMask) (before *Session, granted bool, deadlocked *Session) {
+func (l *lock) placeLocked(
+	mode Mode, mine modeMask,
+) (before *Session, granted bool, deadlocked *Session) {
 	if mine == 0 {
 		return nil, false, nil
 	}

@@ -197,7 +197,9 @@ func (s *Session) VirtualXID() uint64 {
 
 // WaitVirtualXID sleeps until session pid no longer runs the local transaction
 // lxid.
-func (s *Session) WaitVirtualXID(ctx context.Context, pid int32, lxid uint64, opts LockOptions) error {
+func (s *Session) WaitVirtualXID(
+	ctx context.Context, pid int32, lxid uint64, opts LockOptions,
+) error {
 	tag := VirtualXIDTag(pid, lxid)
 	if !s.m.materialiseVirtual(pid, lxid, &tag) {
 		return nil
