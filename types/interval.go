@@ -690,3 +690,6 @@ func CompareInterval(a, b IntervalValue) int {
 	}
 	return 0
 }
+
+// RoundMicros rounds half away from zero to a number of digits of a second.
+func RoundMicros(v int64, precision int) int64 { return roundMicros(v, precision) }

@@ -675,3 +675,20 @@ func NumFromApd(d *apd.Decimal) Num {
 	}
 	return normNum(v, -d.Exponent)
 }
+
+// DivScale is the scale that Div gives its result.
+func (n Num) DivScale(m Num) int { return int(divScale(n, m)) }
+
+// DivTo divides to a scale, rounding half away from zero. Requires: both finite, m not zero.
+func (n Num) DivTo(m Num, scale int) Num { return n.divTo(m, int32(scale), true) }
+
+// SqrtTo is the square root to a scale. Requires: n is finite and not negative.
+func (n Num) SqrtTo(scale int) Num { return n.sqrtTo(scale) }
+
+// SmallFromStore reads the short storage form without building a Num; ok is false for the others.
+func SmallFromStore(b []byte) (c int64, scale int, ok bool) {
+	if b[0] > smallScaleMax {
+		return 0, 0, false
+	}
+	return NumFromStore(b).c, int(b[0]), true
+}

@@ -5,4 +5,10 @@ var tables = []func(*registry){
 	registerCompare,
 	registerInts,
 	registerFloats,
+	registerNumeric,
+	registerText,
+	registerDatetime,
+	registerArray,
+	registerSeries,
+	registerAggregates,
 }
