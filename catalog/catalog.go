@@ -2,9 +2,12 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"syscall"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -26,8 +29,8 @@ type Config struct {
 	NextOID func() (OID, error)
 	// Logf receives Pebble's errors; nil drops them.
 	Logf func(format string, args ...any)
-	// Fatalf is called, and must not return, when Pebble cannot go on: a failed write of its
-	// manifest. nil panics.
+	// Fatalf is called, and must not return, when Pebble cannot go on: a write or a sync failed, or
+	// what it reads is damaged. nil panics. It may be called with Pebble's mutex held.
 	Fatalf func(format string, args ...any)
 }
 
@@ -66,8 +69,11 @@ func Open(cfg Config) (*Catalog, error) {
 		MemTableStopWritesThreshold: 4,
 		Cache:                       c.block,
 		MaxOpenFiles:                64,
-		FormatMajorVersion:          pebble.FormatNewest,
-		Logger:                      pebbleLogger{&c.cfg},
+		// A new directory starts at this format; each later one would cost the start a sync.
+		FormatMajorVersion: pebble.FormatMinSupported,
+		Logger:             pebbleLogger{&c.cfg},
+		EventListener:      &pebble.EventListener{BackgroundError: c.backgroundError},
+		DisableTableStats:  true,
 	}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
@@ -112,11 +118,32 @@ func (c *Catalog) Flush(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return pgerr.From(err)
 	}
-	if err := c.db.Flush(); err != nil {
+	// Pebble goes on trying while the disk is full; the checkpoint need not wait for that.
+	done, err := c.db.AsyncFlush()
+	if err != nil {
 		return fmt.Errorf("flush catalog: %w", err)
 	}
-	return nil
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return pgerr.From(ctx.Err())
+	}
 }
+
+// backgroundError hears of flushes and compactions that failed. A full disk may pass, and all that is not
+// flushed is in the log; after any other error what reached the disk is unknown. Pebble tries again at once, so the
+// pause is taken here.
+func (c *Catalog) backgroundError(err error) {
+	if errors.Is(err, syscall.ENOSPC) {
+		pebbleLogger{&c.cfg}.Errorf("catalog: %v", err)
+		time.Sleep(diskFullPause)
+		return
+	}
+	pebbleLogger{&c.cfg}.Fatalf("%v", err)
+}
+
+const diskFullPause = 100 * time.Millisecond
 
 // nextOID asks the engine.
 func (c *Catalog) nextOID() (OID, error) {

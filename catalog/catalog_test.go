@@ -113,3 +113,52 @@ func BenchmarkRelationByName(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkOpen is the catalog's part of a cold start.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	for b.Loop() {
+		c, err := Open(Config{FS: storage.OSFS{}, Dir: dir})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := c.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOpenNew(b *testing.B) {
+	for b.Loop() {
+		c, err := Open(Config{FS: storage.OSFS{}, Dir: b.TempDir()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := c.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkLookups are what the analysis of a statement asks for.
+func BenchmarkLookups(b *testing.B) {
+	c, err := Open(Config{FS: storage.OSFS{}, Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer c.Close()
+	x := c.Begin(DatabasePostgres)
+	b.ReportAllocs()
+	for b.Loop() {
+		ops, err := x.OperatorsByName("=")
+		if err != nil || len(ops) == 0 {
+			b.Fatal(err)
+		}
+		if t, err := x.TypeByOID(23); t == nil || err != nil {
+			b.Fatal(err)
+		}
+		if t, err := x.Cast(23, 20); t == nil || err != nil {
+			b.Fatal(err)
+		}
+	}
+}
