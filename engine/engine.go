@@ -90,6 +90,9 @@ type Engine struct {
 	bg      background
 	crashed bool // this start recovered from a crash
 	dead    atomic.Bool
+	// stuck is set when Pebble called its fatal handler, from which it must not come back: it
+	// cannot be closed any more.
+	stuck atomic.Bool
 }
 
 // background is the context and the goroutines of everything that runs besides sessions.
@@ -221,7 +224,7 @@ func (e *Engine) abandon() error {
 		e.log.Kill()
 		errs = append(errs, e.log.Close())
 	}
-	if e.cat != nil {
+	if e.cat != nil && !e.stuck.Load() {
 		errs = append(errs, e.cat.Close())
 	}
 	if e.pool != nil {
@@ -248,6 +251,7 @@ func (e *Engine) fatal(err error) {
 }
 
 func (e *Engine) fatalf(format string, args ...any) {
+	e.stuck.Store(true)
 	e.fatal(pgerr.New(pgerr.SystemError, format, args...))
 	if e.cfg.Fatal != nil {
 		select {} // Pebble's handler must not return

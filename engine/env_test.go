@@ -38,6 +38,9 @@ func newFixture(t testing.TB, change func(*Config)) *fixture {
 	f.open()
 	t.Cleanup(func() {
 		if f.e != nil {
+			if !t.Failed() {
+				f.check()
+			}
 			f.close(CloseFast)
 		}
 	})
@@ -450,4 +453,16 @@ func (s *testSession) vacuum(oid catalog.OID) VacuumResult {
 	s.ok(err)
 	s.commit()
 	return res
+}
+
+// check fails the test on everything Engine.Check finds.
+func (f *fixture) check() {
+	f.t.Helper()
+	st, err := f.e.Check(bg, func(p Problem) { f.t.Errorf("check: %v", p) })
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if st.Databases == 0 {
+		f.t.Error("nothing was checked")
+	}
 }

@@ -40,8 +40,8 @@ func (e *Engine) path(elem ...string) string {
 // takeDirectory locks the data directory, reads its control file and, where there is none and
 // nothing else, makes it one.
 func (e *Engine) takeDirectory() error {
-	if err := e.fs.MkdirAll(e.cfg.Dir, dirPerm); err != nil {
-		return dirError(err, "could not create directory", e.cfg.Dir)
+	if err := e.makeDirectory(); err != nil {
+		return err
 	}
 	names, err := e.fs.List(e.cfg.Dir)
 	if err != nil {
@@ -61,6 +61,20 @@ func (e *Engine) takeDirectory() error {
 	e.control.Control = *c
 	if c.State == wal.StateNew {
 		return e.initialise(nil)
+	}
+	return nil
+}
+
+// makeDirectory makes the data directory durably where it is not there.
+func (e *Engine) makeDirectory() error {
+	if _, err := e.fs.Stat(e.cfg.Dir); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := e.fs.MkdirAll(e.cfg.Dir, dirPerm); err != nil {
+		return dirError(err, "could not create directory", e.cfg.Dir)
+	}
+	if err := e.fs.SyncDir(path.Dir(e.cfg.Dir)); err != nil {
+		return dirError(err, "could not fsync directory", path.Dir(e.cfg.Dir))
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func (s *Session) OpenTable(ctx context.Context, rel *catalog.Relation) (*Table,
 	if t = s.ownTables[rel]; t != nil {
 		return t, nil
 	}
-	t, err := s.newTable(ctx, rel)
+	t, err := s.newTable(ctx, rel, rel.Indexes)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (s *Session) OpenTable(ctx context.Context, rel *catalog.Relation) (*Table,
 	return t, nil
 }
 
-func (s *Session) newTable(ctx context.Context, rel *catalog.Relation) (*Table, error) {
+func (s *Session) newTable(ctx context.Context, rel *catalog.Relation, indexes []*catalog.Index) (*Table, error) {
 	if rel.File.Number == 0 {
 		return nil, pgerr.New(pgerr.WrongObjectType, "relation \"%s\" has no storage", rel.Name)
 	}
@@ -76,7 +76,7 @@ func (s *Session) newTable(ctx context.Context, rel *catalog.Relation) (*Table, 
 		Rel: rel.File, DB: rel.File.Database, RelOID: uint32(rel.OID), Name: rel.Name,
 		Persistence: rel.Persistence, FillFactor: rel.FillFactor,
 	})
-	for _, idx := range rel.Indexes {
+	for _, idx := range indexes {
 		if !idx.Live {
 			continue
 		}

@@ -54,7 +54,7 @@ func (s *Session) openToast(rel *catalog.Relation) (*toastTable, error) {
 	if r == nil {
 		return nil, pgerr.New(pgerr.InternalError, "cache lookup failed for relation %d", rel.Toast)
 	}
-	t, err := s.newTable(context.Background(), r)
+	t, err := s.newTable(context.Background(), r, r.Indexes)
 	if err != nil {
 		return nil, err
 	}
