@@ -90,6 +90,8 @@ type Engine struct {
 	bg      background
 	crashed bool // this start recovered from a crash
 	dead    atomic.Bool
+	// beforeApply, in tests, runs between a commit's flush and its catalog changes.
+	beforeApply func()
 	// stuck is set when Pebble called its fatal handler, from which it must not come back: it
 	// cannot be closed any more.
 	stuck atomic.Bool

@@ -187,7 +187,12 @@ func (s *Session) commitDefinitions() error {
 	defer s.e.cat.EndCommit()
 	return s.tx.Commit(txn.CommitInfo{
 		UnlinkFiles: s.dropped, DB: uint32(s.db), Payload: payload,
-		AfterFlush: func() error { return s.e.cat.Apply(payload) },
+		AfterFlush: func() error {
+			if s.e.beforeApply != nil {
+				s.e.beforeApply()
+			}
+			return s.e.cat.Apply(payload)
+		},
 	})
 }
 
