@@ -25,13 +25,12 @@ const (
 // bank moves money between the rows of a heap, as many writers at a time as wait for each other,
 // while readers see that none is lost, and VACUUM runs.
 type bank struct {
-	e        *env
-	accounts [bankAccounts]TID // roots; all updates are HOT or followed by ctid
-	index    [bankAccounts]struct {
+	e     *env
+	index [bankAccounts]struct {
 		sync.Mutex
 		tids []TID
 	}
-	deadlocks, waits, retries atomic.Int64
+	deadlocks, retries atomic.Int64
 }
 
 func account(id, balance int) []byte {

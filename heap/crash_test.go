@@ -35,7 +35,6 @@ type crashRun struct {
 
 type crashTx struct {
 	s      *session
-	async  bool
 	levels []map[int]int
 }
 

@@ -90,7 +90,8 @@ type Writer struct {
 
 	vm, vmOld storage.VMBuffer // map pages of the new and the old version, pinned during a change
 	rowLocks  rowLockCount
-	multi     multiState // scratch of MultiInsert
+	shared    []locks.Tag // versions LockTuple took in a shared mode, should it have to give them up
+	multi     multiState  // scratch of MultiInsert
 }
 
 // LockMode is a row lock mode, weakest first.

@@ -37,7 +37,7 @@ func (h *Heap) LockTuple(ctx context.Context, w *Writer, snap *txn.Snapshot, tid
 			}
 			return res, err
 		}
-		c.tid, c.prior = res.CTID, res.Xmax
+		c.tid, c.xmin = res.CTID, res.Xmax
 	}
 }
 
@@ -103,10 +103,11 @@ func (h *Heap) lockExclusive(w *Writer, l *latched, c *claim, xid txn.XID) error
 // lockShared takes the row in a shared mode, in the lock manager.
 func (h *Heap) lockShared(ctx context.Context, w *Writer, buf *storage.Buffer, c *claim, dst *FetchBuf) (Result, error) {
 	h.restartCount(w)
+	w.shared = w.shared[:0]
 	for {
 		buf.LockShared(storage.ClassHeap)
-		t := normalTuple(buf.Page(), c.tid.Offset)
-		if t == nil || c.prior != 0 && t.xmin() != c.prior {
+		t := h.claimed(buf, c)
+		if t == nil {
 			buf.UnlockShared()
 			return Result{Status: Deleted, CTID: c.tid, TID: c.tid}, nil
 		}
@@ -155,15 +156,17 @@ func (h *Heap) holdShared(w *Writer, c *claim) bool {
 	mode := hwMode[c.mode]
 	if c.row { // got while waiting, now kept
 		c.row = false
+		w.shared = append(w.shared, h.rowTag(c.tid, c.xmin))
 		h.countShared(w, c)
 		return true
 	}
-	if w.LockSess.Holds(h.rowTag(wholeRelation), mode) {
-		return !w.LockSess.Conflicts(h.rowTag(c.tid), mode)
+	if w.LockSess.Holds(h.allTag(), mode) {
+		return !w.LockSess.Conflicts(h.rowTag(c.tid, c.xmin), mode)
 	}
-	if !w.LockSess.TryLock(h.rowTag(c.tid), mode, locks.LockOptions{}) {
+	if !w.LockSess.TryLock(h.rowTag(c.tid, c.xmin), mode, locks.LockOptions{}) {
 		return false
 	}
+	w.shared = append(w.shared, h.rowTag(c.tid, c.xmin))
 	h.countShared(w, c)
 	return true
 }
@@ -173,8 +176,8 @@ func (h *Heap) holdShared(w *Writer, c *claim) bool {
 // rows it has not visited are claimed only by those who then wait for it.
 func (h *Heap) countShared(w *Writer, c *claim) {
 	n := &w.rowLocks
-	n.last, n.mode = h.rowTag(c.tid), hwMode[c.mode]
-	if n.n++; n.n >= maxSharedRowLocks && w.LockSess.TryLock(h.rowTag(wholeRelation), n.mode, locks.LockOptions{}) {
+	n.last, n.mode = h.rowTag(c.tid, c.xmin), hwMode[c.mode]
+	if n.n++; n.n >= maxSharedRowLocks && w.LockSess.TryLock(h.allTag(), n.mode, locks.LockOptions{}) {
 		n.n = 0
 	}
 }
@@ -193,7 +196,7 @@ func (h *Heap) queueShared(ctx context.Context, w *Writer, c *claim) (ok bool, e
 	if ok, err = h.enqueue(ctx, w, c); !ok {
 		return false, err
 	}
-	if ok, err = h.lockHeavy(ctx, w, c, h.rowTag(c.tid)); ok {
+	if ok, err = h.lockHeavy(ctx, w, c, h.rowTag(c.tid, c.xmin)); ok {
 		c.row = true
 	}
 	return ok, err
@@ -203,7 +206,7 @@ func (h *Heap) queueShared(ctx context.Context, w *Writer, c *claim) (ok bool, e
 // to wait for it with the lock held could deadlock.
 func (h *Heap) dropShared(w *Writer, c *claim) {
 	if c.row {
-		w.LockSess.Unlock(h.rowTag(c.tid), c.heldAs)
+		w.LockSess.Unlock(h.rowTag(c.tid, c.xmin), c.heldAs)
 		c.row = false
 	}
 }
@@ -213,10 +216,14 @@ func (h *Heap) dropShared(w *Writer, c *claim) {
 func (h *Heap) lockNewer(ctx context.Context, w *Writer, first *claim, tid TID, xmax txn.XID) (Result, error) {
 	ok := Result{CTID: first.tid, TID: first.tid}
 	for {
-		c := claim{tid: tid, mode: first.mode, wait: first.wait, prior: xmax}
+		c := claim{tid: tid, mode: first.mode, wait: first.wait, xmin: xmax}
 		next, more, res, err := h.lockNewerVersion(ctx, w, &c)
 		h.release(w, &c)
 		if err != nil || res.Status != Ok {
+			// The row is not ours: give up its versions, too.
+			for _, tag := range w.shared {
+				w.LockSess.Unlock(tag, hwMode[first.mode])
+			}
 			res.TID = first.tid
 			return res, err
 		}
@@ -236,8 +243,8 @@ func (h *Heap) lockNewerVersion(ctx context.Context, w *Writer, c *claim) (next 
 	defer buf.Unpin()
 	for {
 		buf.LockShared(storage.ClassHeap)
-		t := normalTuple(buf.Page(), c.tid.Offset)
-		if t == nil || t.xmin() != c.prior {
+		t := h.claimed(buf, c)
+		if t == nil {
 			buf.UnlockShared()
 			return next, false, res, nil // the chain ended: its update rolled back
 		}

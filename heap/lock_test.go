@@ -189,6 +189,25 @@ func TestKeyShareOfAnOldVersion(t *testing.T) {
 	}
 }
 
+// Where a newer version is taken, SKIP LOCKED must not leave the older ones held.
+func TestSkippedRowIsNotHeld(t *testing.T) {
+	e := newEnv(t, envConfig{})
+	a, b, c := e.session().begin(), e.session().begin(), e.session().begin()
+	tid := a.insert([]byte("v1"))
+	a.commit()
+	a.begin()
+	v2 := a.update(tid, []byte("v2"))
+	a.mustLock(v2, Update)
+	if res, err := b.lockRow(context.Background(), tid, LockOptions{Mode: KeyShare, Wait: WaitSkip}); err != nil || res.Status != WouldBlock {
+		t.Fatalf("%v, %v", res.Status, err)
+	}
+	a.abort()
+	c.delete(tid)
+	c.commit()
+	b.commit()
+	e.check()
+}
+
 // A subtransaction that locks a row harder than its parent overwrites xmax. When it rolls back the
 // parent's lock must still be there. Invariant 4.
 func TestOuterLockSurvivesSubtransaction(t *testing.T) {

@@ -31,7 +31,6 @@ type modelTx struct {
 	seq        int // of the snapshot, with repeatable
 	levels     []map[int]change
 	locks      map[int][]modelLock
-	names      int
 }
 
 // change is a key's new version within a transaction; 0 is deleted.

@@ -143,7 +143,7 @@ func (h *Heap) replace(w *Writer, u *update) {
 			u.buf.Page().SetFlags(storage.PageFull)
 		}
 		if mode == NoKeyUpdate {
-			h.d.Locks.CopyRowLocks(h.rowTag(u.tid), h.rowTag(u.newTID))
+			h.d.Locks.CopyRowLocks(h.rowTag(u.tid, u.t.xmin()), h.rowTag(u.newTID, u.xid))
 		}
 		u.buf.MarkDirty()
 		if u.newBuf != u.buf {

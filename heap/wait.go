@@ -15,12 +15,15 @@ var hwMode = [...]locks.Mode{
 	KeyShare: locks.AccessShare, Share: locks.RowShare, NoKeyUpdate: locks.Exclusive, Update: locks.AccessExclusive,
 }
 
-// wholeRelation stands for every row of the relation, where a transaction holds so many shared
-// row locks that they became one.
-var wholeRelation = TID{Block: storage.InvalidBlock}
+// rowTag names the version that xmin made at tid.
+func (h *Heap) rowTag(tid TID, xmin txn.XID) locks.Tag {
+	return locks.RowVersionTag(h.c.DB, h.c.RelOID, uint32(tid.Block), tid.Offset, uint64(xmin))
+}
 
-func (h *Heap) rowTag(tid TID) locks.Tag {
-	return locks.RowTag(h.c.DB, h.c.RelOID, uint32(tid.Block), tid.Offset)
+// allTag stands for every row of the relation, where a transaction holds so many shared row locks
+// that they became one.
+func (h *Heap) allTag() locks.Tag {
+	return locks.RowTag(h.c.DB, h.c.RelOID, uint32(storage.InvalidBlock), 0)
 }
 
 func (h *Heap) queueTag(tid TID) locks.Tag {
@@ -34,24 +37,25 @@ type claim struct {
 	mode LockMode
 	wait WaitPolicy
 	cur  txn.CID
-	// prior, if not 0, is the xmax of the version before: tid must be its successor.
-	prior txn.XID
+	// xmin, once not 0, is who made the version the claim is for: at first the xmax of the version
+	// before, where there is one.
+	xmin txn.XID
 	// payload and pages are what to reserve of the log: see reserve.
 	payload, pages int
 
 	queued bool // holds queueTag(tid)
-	row    bool // holds rowTag(tid)
-	all    bool // holds rowTag(wholeRelation)
+	row    bool // holds rowTag(tid, xmin)
+	all    bool // holds allTag
 	heldAs locks.Mode
 }
 
 // release gives up what was taken while waiting. A lock kept on purpose has had its bit cleared.
 func (h *Heap) release(w *Writer, c *claim) {
 	if c.row {
-		w.LockSess.Unlock(h.rowTag(c.tid), c.heldAs)
+		w.LockSess.Unlock(h.rowTag(c.tid, c.xmin), c.heldAs)
 	}
 	if c.all {
-		w.LockSess.Unlock(h.rowTag(wholeRelation), c.heldAs)
+		w.LockSess.Unlock(h.allTag(), c.heldAs)
 	}
 	if c.queued {
 		w.LockSess.Unlock(h.queueTag(c.tid), c.heldAs)
@@ -109,8 +113,8 @@ func (h *Heap) waitXID(ctx context.Context, w *Writer, c *claim, xid txn.XID) (o
 // latched exclusively. Invariant 5.
 func (h *Heap) sharedConflict(w *Writer, c *claim) bool {
 	mode := hwMode[c.mode]
-	return !c.row && w.LockSess.Conflicts(h.rowTag(c.tid), mode) ||
-		!c.all && w.LockSess.Conflicts(h.rowTag(wholeRelation), mode)
+	return !c.row && w.LockSess.Conflicts(h.rowTag(c.tid, c.xmin), mode) ||
+		!c.all && w.LockSess.Conflicts(h.allTag(), mode)
 }
 
 // waitShared waits until no conflicting shared holder is left, and keeps new ones out until
@@ -120,13 +124,13 @@ func (h *Heap) waitShared(ctx context.Context, w *Writer, c *claim) (ok bool, er
 		return false, err
 	}
 	if !c.row {
-		if ok, err = h.lockHeavy(ctx, w, c, h.rowTag(c.tid)); !ok {
+		if ok, err = h.lockHeavy(ctx, w, c, h.rowTag(c.tid, c.xmin)); !ok {
 			return false, err
 		}
 		c.row = true
 	}
-	if !c.all && w.LockSess.Conflicts(h.rowTag(wholeRelation), hwMode[c.mode]) {
-		if ok, err = h.lockHeavy(ctx, w, c, h.rowTag(wholeRelation)); !ok {
+	if !c.all && w.LockSess.Conflicts(h.allTag(), hwMode[c.mode]) {
+		if ok, err = h.lockHeavy(ctx, w, c, h.allTag()); !ok {
 			return false, err
 		}
 		c.all = true
@@ -153,8 +157,8 @@ func (h *Heap) latchForChange(ctx context.Context, w *Writer, buf *storage.Buffe
 			return l, res, err
 		}
 		buf.LockExclusive(storage.ClassHeap)
-		t := normalTuple(buf.Page(), c.tid.Offset)
-		if t == nil || c.prior != 0 && t.xmin() != c.prior {
+		t := h.claimed(buf, c)
+		if t == nil {
 			buf.UnlockExclusive()
 			return l, Result{Status: Deleted, CTID: c.tid, TID: c.tid}, nil
 		}
@@ -188,6 +192,16 @@ func (h *Heap) latchForChange(ctx context.Context, w *Writer, buf *storage.Buffe
 	}
 }
 
+// claimed returns the version c is for, nil where it is gone. Requires: buf is latched.
+func (h *Heap) claimed(buf *storage.Buffer, c *claim) tuple {
+	t := normalTuple(buf.Page(), c.tid.Offset)
+	if t == nil || c.xmin != 0 && t.xmin() != c.xmin {
+		return nil
+	}
+	c.xmin = t.xmin()
+	return t
+}
+
 // resultOf describes why t cannot be changed. Requires: t's page is latched.
 func (h *Heap) resultOf(t tuple, tid TID, status Status, tx *txn.Tx) Result {
 	res := Result{Status: status, CTID: t.ctid(), Xmax: t.xmax(), TID: tid}
@@ -211,7 +225,7 @@ func (h *Heap) keepOuterLock(w *Writer, tid TID, l *latched, xid txn.XID) {
 	if l.own == 0 || l.own == xid {
 		return
 	}
-	w.LockSess.KeepRowLock(h.rowTag(tid), hwMode[heldMode(l.t.flags())], uint64(l.own))
+	w.LockSess.KeepRowLock(h.rowTag(tid, l.t.xmin()), hwMode[heldMode(l.t.flags())], uint64(l.own))
 }
 
 // heldMode is the row lock mode xmax stands for.

@@ -34,3 +34,15 @@ func (s *Session) KeepRowLock(tag Tag, mode Mode, xid uint64) {
 	}
 	s.listInherited(h, h.seq)
 }
+
+// RowVersionTag is RowTag of the version that xmin made. A line pointer is used again, and the
+// holders of what was there before must not hold what comes after.
+func RowVersionTag(db, rel, block uint32, offset uint16, xmin uint64) Tag {
+	t := RowTag(db, rel, block, offset)
+	t.F1 |= xmin << 32
+	t.F2 |= xmin >> 32 << 32
+	return t
+}
+
+// Relation is the relation OID of a relation's, page's or tuple's tag.
+func (t Tag) Relation() uint32 { return uint32(t.F2) }

@@ -142,7 +142,7 @@ func (t Tag) String() string {
 		return fmt.Sprintf("page %d of relation %d of database %d", t.F3, t.F2, t.F1)
 	case TypeTuple:
 		return fmt.Sprintf("tuple (%d,%d) of relation %d of database %d",
-			t.Block(), t.Offset(), t.F2, t.F1)
+			t.Block(), t.Offset(), t.Relation(), t.Database())
 	case TypeTransactionID:
 		return fmt.Sprintf("transaction %d", t.F2)
 	case TypeVirtualXID:

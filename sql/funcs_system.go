@@ -72,7 +72,7 @@ func timeOrNull(t time.Time) types.Datum {
 	if t.IsZero() {
 		return types.NullDatum
 	}
-	return types.Int64Datum(types.TimestampMicros(t))
+	return types.Int64Datum(types.TimestampFromTime(t))
 }
 
 func (f systemFuncs) allSettings() (fn.Set, error) {
@@ -146,9 +146,9 @@ func (f systemFuncs) locks() (fn.Set, error) {
 		case locks.TypePage:
 			row[1], row[2], row[3] = types.Uint64Datum(l.Tag.F1), types.Uint64Datum(l.Tag.F2), types.Uint64Datum(l.Tag.F3)
 		case locks.TypeTuple:
-			block, offset, _ := l.Tag.Tuple()
-			row[1], row[2] = types.Uint64Datum(l.Tag.F1), types.Uint64Datum(l.Tag.F2)
-			row[3], row[4] = types.Uint64Datum(uint64(block)), types.Int64Datum(int64(offset))
+			block, offset := l.Tag.F3>>16&0xFFFFFFFF, l.Tag.F3&0xFFFF
+			row[1], row[2] = types.Uint64Datum(uint64(l.Tag.Database())), types.Uint64Datum(uint64(l.Tag.Relation()))
+			row[3], row[4] = types.Uint64Datum(block), types.Int64Datum(int64(offset))
 		case locks.TypeTransactionID:
 			row[6] = types.Uint64Datum(l.Tag.F2 & 0xFFFFFFFF)
 		case locks.TypeVirtualXID:
@@ -384,7 +384,7 @@ func (f backendFuncs) tableStat(prosrc string, rel types.OID) (types.Datum, bool
 		"pg_stat_get_last_analyze_time": st.LastAnalyze, "pg_stat_get_last_autoanalyze_time": st.LastAutoanalyze,
 	}
 	if v, ok := times[prosrc]; ok && v != 0 {
-		return types.Int64Datum(types.TimestampMicros(time.UnixMicro(v))), true
+		return types.Int64Datum(types.TimestampFromTime(time.UnixMicro(v))), true
 	}
 	return types.Datum{}, false
 }
