@@ -119,7 +119,7 @@ func (s *crashSim) run(t *testing.T) (lost bool) {
 // Whatever a checkpoint did not see is replayed; whatever it saw is in Pebble's files.
 func TestNothingIsLostInCrashes(t *testing.T) {
 	base := rand.Uint64()
-	for i := range uint64(25) {
+	for i := range uint64(12) {
 		if runCrash(t, base+i, false) {
 			t.Errorf("rows lost with seed %d", base+i)
 		}

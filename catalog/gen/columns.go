@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"log"
+	"strconv"
+	"strings"
+)
 
 // hiddenColumns follow the columns of PostgreSQL in stored rows.
 var hiddenColumns = map[string]struct{ name, typ, why string }{
@@ -59,7 +63,11 @@ func (g *generator) columns() {
 			}
 			f.printf(", cols: []uint8{")
 			for _, k := range strings.Fields(x.s(4)) {
-				f.printf("%s - 1, ", k)
+				n, err := strconv.Atoi(k)
+				if err != nil {
+					log.Fatal(err)
+				}
+				f.printf("%d, ", n-1)
 			}
 			f.printf("}},\n")
 		}
