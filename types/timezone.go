@@ -169,9 +169,6 @@ func loadZone(name, key string) *time.Location {
 // daylight-saving name it has the rules of the United States, as PostgreSQL's posixrules.
 func posixZone(s string) *time.Location {
 	name, rest := posixName(s)
-	if name == "" {
-		return nil
-	}
 	west, rest, ok := posixOffset(rest)
 	if !ok {
 		return nil
@@ -179,11 +176,10 @@ func posixZone(s string) *time.Location {
 	if rest == "" {
 		return time.FixedZone(strings.ToUpper(name), -west)
 	}
-	dst, _ := posixName(rest)
-	if dst == "" {
+	if dst, _ := posixName(rest); dst == "" {
 		return nil
 	}
-	return tzFileZone(s, name, -west)
+	return tzFileZone(name, -west, rest)
 }
 
 func posixName(s string) (name, rest string) {
@@ -194,12 +190,9 @@ func posixName(s string) (name, rest string) {
 		}
 		return s[1:end], s[end+1:]
 	}
-	n := 0
-	for n < len(s) && unicode.IsLetter(rune(s[n])) {
-		n++
-	}
-	if n < 3 {
-		return "", s
+	n := strings.IndexAny(s, "0123456789,-+")
+	if n < 0 {
+		n = len(s)
 	}
 	return s[:n], s[n:]
 }
@@ -239,30 +232,46 @@ func posixOffset(s string) (secs int, rest string, ok bool) {
 
 // tzFileZone makes a location that follows a POSIX rule by handing the time package a version 2
 // zone file with no transitions and the rule as its footer.
-func tzFileZone(rule, name string, offset int) *time.Location {
-	upper := strings.ToUpper(rule)
-	if !strings.Contains(upper, ",") {
+func tzFileZone(name string, offset int, dst string) *time.Location {
+	// The time package insists on names of three letters; ours are in angle brackets with filling that abbrevOf takes away.
+	dstName, tail := posixName(dst)
+	upper := "<" + fillName(name) + ">" + posixOffsetText(-offset) + "<" + fillName(dstName) + ">" + tail
+	if !strings.Contains(tail, ",") {
 		upper += ",M3.2.0,M11.1.0"
 	}
 	block := func(b []byte) []byte {
 		b = append(b, "TZif2"...)
 		b = append(b, make([]byte, 15)...)
-		for _, n := range []int{0, 0, 0, 0, 1, len(name) + 1} {
+		for _, n := range []int{0, 0, 0, 0, 1, len(fillName(name)) + 1} {
 			b = append(b, byte(n>>24), byte(n>>16), byte(n>>8), byte(n))
 		}
 		b = append(b, byte(offset>>24), byte(offset>>16), byte(offset>>8), byte(offset), 0, 0)
-		b = append(b, strings.ToUpper(name)...)
+		b = append(b, fillName(name)...)
 		return append(b, 0)
 	}
 	data := block(block(nil))
 	data = append(data, '\n')
 	data = append(data, upper...)
 	data = append(data, '\n')
-	loc, err := time.LoadLocationFromTZData(rule, data)
+	loc, err := time.LoadLocationFromTZData(strings.ToUpper(name+posixOffsetText(-offset)+dst), data)
 	if err != nil {
 		return nil
 	}
 	return loc
+}
+
+// fillName makes an abbreviation long enough for the time package.
+func fillName(name string) string {
+	name = strings.ToUpper(name)
+	for len(name) < 3 {
+		name += "-"
+	}
+	return name
+}
+
+// posixOffsetText writes seconds west as a POSIX specification has them.
+func posixOffsetText(west int) string {
+	return string(appendZoneOffset(nil, west))
 }
 
 // FixedZone is the zone that PostgreSQL makes for SET TIME ZONE 3: named <+03>-03.
@@ -284,7 +293,7 @@ func abbrevOf(name string) string {
 			return name[1:end]
 		}
 	}
-	return name
+	return strings.TrimRight(name, "-")
 }
 
 // ParseZone reads a value of the setting TimeZone: a zone name, a POSIX specification, or hours east of Greenwich;
@@ -347,7 +356,7 @@ func abbrevInstant(abbrev string, loc *time.Location, unix int64) (offset int, d
 		}
 		at = start.Add(-time.Second)
 	}
-	for at, n := t, 0; n < 4; n++ {
+	for at, n := t, 0; n < 1000; n++ {
 		_, end := at.ZoneBounds()
 		if end.IsZero() {
 			break

@@ -96,19 +96,19 @@ func arrayCat(c *Context, a []types.Datum) (types.Datum, error) {
 	var dims []types.ArrayDim
 	switch len(x.Dims) - len(y.Dims) {
 	case 0:
-		if !sameLens(x.Dims[1:], y.Dims[1:]) {
+		if !sameDims(x.Dims[1:], y.Dims[1:]) {
 			return types.Datum{}, errIncompatible("Arrays with differing element dimensions are not compatible for concatenation.")
 		}
 		dims = append(dims, x.Dims...)
 		dims[0].Len += y.Dims[0].Len
 	case 1:
-		if !sameLens(x.Dims[1:], y.Dims) {
+		if !sameDims(x.Dims[1:], y.Dims) {
 			return types.Datum{}, errIncompatible("Arrays with differing dimensions are not compatible for concatenation.")
 		}
 		dims = append(dims, x.Dims...)
 		dims[0].Len++
 	case -1:
-		if !sameLens(x.Dims, y.Dims[1:]) {
+		if !sameDims(x.Dims, y.Dims[1:]) {
 			return types.Datum{}, errIncompatible("Arrays with differing dimensions are not compatible for concatenation.")
 		}
 		dims = append(dims, y.Dims...)
@@ -117,18 +117,6 @@ func arrayCat(c *Context, a []types.Datum) (types.Datum, error) {
 		return types.Datum{}, errIncompatible("Arrays of %d and %d dimensions are not compatible for concatenation.", len(x.Dims), len(y.Dims))
 	}
 	return c.makeArray(x.Elem, y.Elems(x.Elems(nil)), dims)
-}
-
-func sameLens(a, b []types.ArrayDim) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Len != b[i].Len {
-			return false
-		}
-	}
-	return true
 }
 
 // equality is whether two elements are not distinct, nulls included.
@@ -151,6 +139,9 @@ func arrayPosition(c *Context, a []types.Datum) (types.Datum, error) {
 		return types.Datum{}, errUnsupported("searching for elements in multidimensional arrays is not supported")
 	}
 	if len(arr.Dims) == 0 {
+		return types.NullDatum, nil
+	}
+	if a[1].Null && !arr.HasNulls() {
 		return types.NullDatum, nil
 	}
 	from := int64(math.MinInt64)
@@ -381,7 +372,7 @@ func trimArray(c *Context, a []types.Datum) (types.Datum, error) {
 	if n < 0 || n > size {
 		return types.Datum{}, pgerr.New(pgerr.ArrayElementError, "number of elements to trim must be between 0 and %d", size)
 	}
-	if n == 0 {
+	if size == 0 {
 		return a[0], nil
 	}
 	dims := append([]types.ArrayDim(nil), arr.Dims...)

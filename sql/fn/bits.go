@@ -108,7 +108,10 @@ func bitToInt(width int, t *intType) Func {
 func bitPosition(d, sub types.Datum) int64 {
 	n, b := d.Bits()
 	m, s := sub.Bits()
-	if m == 0 {
+	switch {
+	case n == 0:
+		return 0
+	case m == 0:
 		return 1
 	}
 next:

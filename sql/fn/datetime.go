@@ -352,10 +352,7 @@ func timestampMinus(_ *Context, a []types.Datum) (types.Datum, error) {
 	if !types.FiniteTimestamp(x) || !types.FiniteTimestamp(y) {
 		return types.Datum{}, pgerr.New(pgerr.DatetimeValueOutOfRange, "cannot subtract infinite timestamps")
 	}
-	d, ok := subInts(x, y)
-	if !ok && y != 0 {
-		return types.Datum{}, errIntervalRange()
-	}
+	d := x - y // wraps around, as in PostgreSQL 15
 	return types.IntervalDatum(types.IntervalValue{Micros: d % types.UsecsPerDay, Days: int32(d / types.UsecsPerDay)}), nil
 }
 
@@ -542,6 +539,12 @@ func registerMixedCompare(r *registry) {
 	enter("date", "timestamptz", func(c *Context, d, t int64) int { return compare(d, local(c, clamp(d)), t) })
 	enter("timestamp", "timestamptz", func(c *Context, a, b int64) int {
 		x := local(c, a)
+		switch {
+		case x == types.TimestampNoEnd && b == x && types.FiniteTimestamp(a):
+			return -1
+		case x == types.TimestampNoBegin && b == x && types.FiniteTimestamp(a):
+			return 1
+		}
 		return b2i(x > b) - b2i(x < b)
 	})
 }
@@ -710,15 +713,26 @@ func ageOf(a, b int64) (types.IntervalValue, error) {
 }
 
 func registerAge(r *registry) {
+	// PostgreSQL 15 takes infinity for the number that stands for it; minus infinity is no date.
 	age := func(a, b int64) (types.Datum, error) {
-		if !types.FiniteTimestamp(a) || !types.FiniteTimestamp(b) {
+		if a == types.TimestampNoBegin || b == types.TimestampNoBegin {
 			return types.Datum{}, errTimestampRange()
 		}
 		return intervalResult(ageOf(a, b))
 	}
 	r.fn("timestamp_age", func(_ *Context, a []types.Datum) (types.Datum, error) { return age(a[0].Int64(), a[1].Int64()) })
+	local := func(c *Context, t int64) int64 {
+		off, _, _ := types.ZoneAt(t, c.location())
+		if l, ok := addInts(t, int64(off)*types.UsecsPerSec); ok || off == 0 {
+			return l
+		}
+		return t
+	}
 	ageTZ := func(c *Context, a, b int64) (types.Datum, error) {
-		return age(types.LocalTimestamp(a, c.location()), types.LocalTimestamp(b, c.location()))
+		if a == types.TimestampNoBegin || b == types.TimestampNoBegin {
+			return types.Datum{}, errTimestampRange()
+		}
+		return age(local(c, a), local(c, b))
 	}
 	r.fn("timestamptz_age", func(c *Context, a []types.Datum) (types.Datum, error) {
 		return ageTZ(c, a[0].Int64(), a[1].Int64())
@@ -750,27 +764,23 @@ func overlaps(a []types.Datum, gt func(x, y types.Datum) bool) types.Datum {
 	if !ok1 || !ok2 {
 		return types.NullDatum
 	}
-	// The later start lies within the other period or not.
-	decide := func(start, end types.Datum) types.Datum {
-		if end.Null {
+	// Whether the later start lies before the other's end; its own end matters only where it is unknown.
+	decide := func(start, end, own types.Datum) types.Datum {
+		switch {
+		case end.Null:
+			return types.NullDatum
+		case gt(end, start):
+			return types.BoolDatum(true)
+		case own.Null:
 			return types.NullDatum
 		}
-		if gt(end, start) {
-			return types.BoolDatum(true)
-		}
-		return types.Datum{}
+		return types.BoolDatum(false)
 	}
 	switch {
 	case gt(s1, s2):
-		if d := decide(s1, e2); d.Null || d.Bool() {
-			if d.Null {
-				return d
-			}
-			return d
-		}
-		return types.BoolDatum(false)
+		return decide(s1, e2, e1)
 	case gt(s2, s1):
-		return decide(s2, e1)
+		return decide(s2, e1, e2)
 	}
 	// The starts are equal: they overlap unless an end is unknown.
 	if e1.Null || e2.Null {

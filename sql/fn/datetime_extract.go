@@ -52,6 +52,7 @@ func (p part) float() types.Datum {
 func whole(v int) part { return part{v: int64(v)} }
 
 func errUnit(name, typ string, known bool) error {
+	name = string(mapASCII(lowerByte)([]byte(name)))
 	if known {
 		return errUnsupported("unit \"%s\" not supported for type %s", name, typ)
 	}
@@ -267,7 +268,7 @@ func timePart(name string, t int64, west int32, zoned bool) (part, error) {
 		return p, nil
 	}
 	if u == types.UnitEpoch {
-		return part{v: t + int64(west)*types.UsecsPerSec, scale: 6}, nil
+		return part{v: t + int64(west)*types.UsecsPerSec, scale: 6, isF: true, f: float64(t)/1e6 + float64(west)}, nil
 	}
 	if zoned {
 		if p, ok := zonePart(u, -int(west)); ok {
@@ -423,12 +424,12 @@ func truncFields(u types.Unit, f *types.Fields) (day, ok bool) {
 
 func truncTimestamp(name string, t int64) (int64, error) {
 	const typ = "timestamp without time zone"
+	if !types.FiniteTimestamp(t) {
+		return t, nil
+	}
 	u := types.ParseUnit(name, false)
 	if u == types.UnitNone {
 		return 0, errUnit(name, typ, false)
-	}
-	if !types.FiniteTimestamp(t) {
-		return t, nil
 	}
 	f := types.TimestampFields(t)
 	if _, ok := truncFields(u, &f); !ok {
@@ -443,12 +444,12 @@ func truncTimestamp(name string, t int64) (int64, error) {
 
 func truncTimestamptz(name string, t int64, zone types.ZonedTime) (int64, error) {
 	const typ = "timestamp with time zone"
+	if !types.FiniteTimestamp(t) {
+		return t, nil
+	}
 	u := types.ParseUnit(name, false)
 	if u == types.UnitNone {
 		return 0, errUnit(name, typ, false)
-	}
-	if !types.FiniteTimestamp(t) {
-		return t, nil
 	}
 	off := int64(zone.OffsetAt(t)) * types.UsecsPerSec
 	f := types.TimestampFields(t + off)

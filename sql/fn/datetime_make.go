@@ -9,11 +9,18 @@ import (
 )
 
 // makeDate takes a negative year as BC; there is no year zero.
-func makeDate(y, m, d int64) (types.Fields, error) {
-	bad := func() error {
-		return pgerr.New(pgerr.DatetimeFieldOverflow, "date field value out of range: %d-%02d-%02d", y, m, d)
-	}
+func makeDate(y, m, d int64) (types.Fields, error) { return makeDateShown(y, m, d, false) }
+
+// makeDateShown shows the year in an error as given, or as it is counted.
+func makeDateShown(y, m, d int64, given bool) (types.Fields, error) {
 	f := types.Fields{Year: int(y), Month: int(m), Day: int(d)}
+	bad := func() error {
+		year := int64(f.Year)
+		if given {
+			year = y
+		}
+		return pgerr.New(pgerr.DatetimeFieldOverflow, "date field value out of range: %d-%02d-%02d", year, m, d)
+	}
 	switch {
 	case y == 0:
 		return f, bad()
@@ -58,7 +65,7 @@ func secText(v float64) string {
 }
 
 func makeTimestamp(a []types.Datum) (int64, error) {
-	f, err := makeDate(a[0].Int64(), a[1].Int64(), a[2].Int64())
+	f, err := makeDateShown(a[0].Int64(), a[1].Int64(), a[2].Int64(), true)
 	if err != nil {
 		return 0, err
 	}
@@ -138,19 +145,16 @@ func registerMake(r *registry) {
 // zoneArgument is the offset of a zone given as a number, an abbreviation or a name, at a local time.
 func zoneArgument(s string, local int64) (int, error) {
 	if s != "" && (isDigit(s[0]) || s[0] == '+' || s[0] == '-') {
-		text := s
-		if isDigit(s[0]) {
-			text = "+" + s
-		}
-		east, ok, over := types.ParseNumericZone(text)
+		east, ok, over := types.ParseNumericZone(s)
 		switch {
+		case ok:
+			return east, nil
 		case over:
 			return 0, errParameter("numeric time zone \"%s\" out of range", s)
-		case !ok:
+		case isDigit(s[0]):
 			return 0, errParameter("invalid input syntax for type numeric time zone: \"%s\"", s).(*pgerr.Error).
 				WithHint("Numeric time zones must have \"-\" or \"+\" as first character.")
 		}
-		return east, nil
 	}
 	zone, err := types.ParseZonedTime(s)
 	if err != nil {

@@ -2,9 +2,16 @@ package fn
 
 func goldenSets() map[string]func() []string {
 	return map[string]func() []string{
-		"int":     intCases,
-		"float":   floatCases,
-		"compare": compareCases,
+		"int":      intCases,
+		"float":    floatCases,
+		"compare":  compareCases,
+		"numeric":  numericFnCases,
+		"text":     textFnCases,
+		"like":     likeCases,
+		"regex":    regexCases,
+		"array":    arrayFnCases,
+		"series":   seriesCases,
+		"datetime": datetimeFnCases,
 	}
 }
 

@@ -50,10 +50,8 @@ func vecNum(op func(a, b types.Num) (types.Num, error)) VecFunc {
 	}
 }
 
-// The result scale of round and trunc has the limits of the type.
-const maxRoundScale = 2000
-
-func clampScale(v int64) int { return int(min(max(v, -maxRoundScale), maxRoundScale)) }
+// clampScale keeps a scale for round and trunc within what the type can hold.
+func clampScale(v int64) int { return int(min(max(v, -131073), 16383)) }
 
 func errConvert(n types.Num, typ string) error {
 	what := "infinity"

@@ -389,6 +389,9 @@ func regexpCount(c *Context, a []types.Datum) (types.Datum, error) {
 
 // nthMatch finds the n-th match from start and gives its group, or nil.
 func nthMatch(re *are.Regexp, text []byte, start int, n, group int64) []int {
+	if group == 1 && re.NumGroups() == 0 {
+		group = 0 // the match counts as the only group
+	}
 	if start < 0 || group > int64(re.NumGroups()) {
 		return nil
 	}

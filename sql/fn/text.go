@@ -408,7 +408,7 @@ func translate(b, from, to []byte) []byte {
 func chr(v int64) ([]byte, error) {
 	switch {
 	case v < 0:
-		return nil, pgerr.New(pgerr.ProgramLimitExceeded, "character number must be positive")
+		return nil, errParameter("character number must be positive")
 	case v == 0:
 		return nil, pgerr.New(pgerr.ProgramLimitExceeded, "null character not permitted")
 	case v > unicode.MaxRune:

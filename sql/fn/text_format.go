@@ -98,7 +98,7 @@ type formatter struct {
 }
 
 func errFormatEnd() error {
-	return pgerr.New(pgerr.InvalidParameterValue, "unterminated format() type specifier").WithHint("For a single \"%%\" use \"%%%%\".")
+	return pgerr.New(pgerr.InvalidParameterValue, "unterminated format() type specifier").WithHint("%s", "For a single \"%\" use \"%%\".")
 }
 
 func (f *formatter) peek() (byte, error) {
@@ -248,7 +248,7 @@ func (f *formatter) convert() error {
 	if kind != 's' && kind != 'I' && kind != 'L' {
 		_, n := utf8.DecodeRune(f.f[f.at:])
 		return pgerr.New(pgerr.InvalidParameterValue, "unrecognized format() type specifier \"%s\"", f.f[f.at:f.at+n]).
-			WithHint("For a single \"%%\" use \"%%%%\".")
+			WithHint("%s", "For a single \"%\" use \"%%\".")
 	}
 	if widthpos >= 0 {
 		if width, err = f.width(widthpos); err != nil {

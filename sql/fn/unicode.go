@@ -199,7 +199,7 @@ func parseIdent(s string, strict bool) ([]string, error) {
 			for i < len(s) && isIdentChar(s[i]) {
 				i++
 			}
-			names = append(names, string(lowerText([]byte(s[start:i]))))
+			names = append(names, string(mapASCII(lowerByte)([]byte(s[start:i]))))
 		}
 		if missing {
 			switch {

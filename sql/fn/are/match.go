@@ -320,9 +320,32 @@ func (m *matcher) dissectSequence(nodes []*node, i, j int) bool {
 	})
 }
 
+// dissectRepeat captures the last repetition only. Without back references x{m,n} with m > 0 is x{m-1,n-1} without captures and
+// then x, as Spencer's library has it, which decides what an empty last repetition captures.
 func (m *matcher) dissectRepeat(n *node, i, j int) bool {
+	if n.head != nil {
+		ok := each(m.from(n.head, i), n.pref == prefShorter, func(p int) bool {
+			if p > j || !m.exactly(n.subs[0], p, j) {
+				return false
+			}
+			saved := m.save()
+			if m.dissect(n.subs[0], p, j) {
+				return true
+			}
+			m.restore(saved)
+			return false
+		})
+		return ok
+	}
 	if i == j && n.min == 0 {
-		return true // no repetition, no captures
+		// One empty repetition if it can be, else none and no captures.
+		if n.max != 0 && m.exactly(n.subs[0], i, j) {
+			saved := m.save()
+			if !m.dissect(n.subs[0], i, j) {
+				m.restore(saved)
+			}
+		}
+		return true
 	}
 	type state struct{ k, at int }
 	failed := map[state]bool{}

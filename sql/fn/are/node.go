@@ -54,7 +54,9 @@ type node struct {
 	assert   assertion
 	behind   bool // of lookaround
 	negate   bool
-	captures bool // a capture or a back reference lies within
+	captures bool  // a capture or a back reference lies within
+	backrefs bool  // a back reference lies within
+	head     *node // of a repetition with captures: all repetitions but the last
 }
 
 // class is a set of characters.

@@ -166,7 +166,7 @@ func parse(pattern string, flags Flags) (*node, *parser, error) {
 		for ; p.more(); p.at++ {
 			n.subs = append(n.subs, p.char(p.peek()))
 		}
-		finish(n)
+		p.finish(n)
 		return n, p, nil
 	}
 	n, err := p.alternatives()
@@ -176,22 +176,23 @@ func parse(pattern string, flags Flags) (*node, *parser, error) {
 	if p.more() { // a right parenthesis
 		return nil, nil, errRegex(msgParen)
 	}
-	finish(n)
+	p.finish(n)
 	return n, p, nil
 }
 
 // finish computes preferences and marks nodes with captures, children first.
-func finish(n *node) {
+func (p *parser) finish(n *node) {
 	for _, s := range n.subs {
-		finish(s)
+		p.finish(s)
 		n.captures = n.captures || s.captures
+		n.backrefs = n.backrefs || s.backrefs
 	}
 	switch n.op {
 	case opCapture:
 		n.captures = true
 		n.pref = n.subs[0].pref
 	case opBackref:
-		n.captures = true
+		n.captures, n.backrefs = true, true
 	case opConcat:
 		for _, s := range n.subs {
 			if n.pref = s.pref; n.pref != prefNone {
@@ -204,6 +205,14 @@ func finish(n *node) {
 		// A fixed count has the preference of what is repeated.
 		if n.min == n.max && n.pref == prefNone {
 			n.pref = n.subs[0].pref
+		}
+		if n.captures && !n.backrefs && n.min > 0 {
+			n.head = p.node(opRepeat)
+			n.head.subs, n.head.pref = n.subs, n.pref
+			n.head.min = n.min - 1
+			if n.head.max = n.max; n.max != infinity {
+				n.head.max--
+			}
 		}
 	}
 }
