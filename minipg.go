@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/engine"
 	"github.com/minipg/minipg/engine/settings"
 	"github.com/minipg/minipg/metrics"
@@ -125,8 +126,8 @@ func (s *Server) start(ctx context.Context) error {
 	var err error
 	s.eng, err = engine.Open(ctx, engine.Config{
 		FS: o.FS, Dir: o.Dir, Logger: o.Logger, Metrics: o.Metrics, Now: o.Now, Fatal: o.Fatal,
-		Options: engineOptions(s.set), Analyze: func(ctx context.Context, es *engine.Session, oid sql.Relation) error {
-			return s.sql.Analyze(ctx, es, oid)
+		Options: engineOptions(s.set), Analyze: func(ctx context.Context, es *engine.Session, rel *catalog.Relation) error {
+			return s.sql.Analyze(ctx, es, rel)
 		},
 	})
 	if err != nil {

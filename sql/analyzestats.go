@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/minipg/minipg/catalog"
+	"github.com/minipg/minipg/engine"
 	"github.com/minipg/minipg/engine/settings"
 	"github.com/minipg/minipg/locks"
 	"github.com/minipg/minipg/pgerr"
@@ -29,12 +30,40 @@ func (s *Session) analyzeTable(ctx context.Context, oid catalog.OID, columns []s
 	if err != nil {
 		return err
 	}
-	target := int(s.set.Int(settings.DefaultStatisticsTarget))
-	sample, err := s.eng.Sample(ctx, rel, max(target, 1)*rowsPerTarget)
+	sample, err := gatherStatistics(ctx, s.eng, rel, atts, int(s.set.Int(settings.DefaultStatisticsTarget)))
 	if err != nil {
 		return err
 	}
-	cat := s.eng.Catalog()
+	if task.verbose {
+		s.notice(pgerr.Notice(pgerr.SeverityInfo, pgerr.SuccessfulCompletion,
+			"\"%s\": scanned %d of %d pages, containing %.0f live rows; %d rows in sample, %.0f estimated total rows",
+			rel.Name, sample.BlocksSampled, sample.Pages, float64(len(sample.Rows)), len(sample.Rows), sample.TotalRows))
+	}
+	s.srv.eng.NoteAnalyzed(s.database.OID, rel.OID, sample.TotalRows, sample.DeadRows, false)
+	return nil
+}
+
+// Analyze is engine.Config.Analyze: autovacuum's ANALYZE of one table.
+func (srv *Server) Analyze(ctx context.Context, es *engine.Session, rel *catalog.Relation) error {
+	atts, err := analyzeColumns(rel, nil)
+	if err != nil {
+		return err
+	}
+	sample, err := gatherStatistics(ctx, es, rel, atts, int(srv.set.Int(settings.DefaultStatisticsTarget)))
+	if err != nil {
+		return err
+	}
+	srv.eng.NoteAnalyzed(es.Database(), rel.OID, sample.TotalRows, sample.DeadRows, true)
+	return nil
+}
+
+// gatherStatistics samples a table and stores what the planner wants to know.
+func gatherStatistics(ctx context.Context, es *engine.Session, rel *catalog.Relation, atts []int, target int) (*engine.Sample, error) {
+	sample, err := es.Sample(ctx, rel, max(target, 1)*rowsPerTarget)
+	if err != nil {
+		return nil, err
+	}
+	cat := es.Catalog()
 	for _, att := range atts {
 		a := &rel.Attrs[att]
 		if a.StatTarget == 0 {
@@ -46,21 +75,16 @@ func (s *Session) analyzeTable(ctx context.Context, oid catalog.OID, columns []s
 		}
 		col := columnSample{typ: a.Type, total: sample.TotalRows, target: n}
 		if col.eqOp, col.ltOp, err = orderingOperators(cat, a.Type); err != nil {
-			return err
+			return nil, err
 		}
 		for i, row := range sample.Rows {
 			col.add(i, row[att])
 		}
-		if err := s.storeStatistics(cat, rel.OID, a, col.compute()); err != nil {
-			return err
+		if err := storeStatistics(cat, rel.OID, a, col.compute()); err != nil {
+			return nil, err
 		}
 	}
-	if task.verbose {
-		s.notice(pgerr.Notice(pgerr.SeverityInfo, pgerr.SuccessfulCompletion,
-			"\"%s\": scanned %d of %d pages, containing %.0f live rows; %d rows in sample, %.0f estimated total rows",
-			rel.Name, sample.BlocksSampled, sample.Pages, float64(len(sample.Rows)), len(sample.Rows), sample.TotalRows))
-	}
-	return s.eng.UpdateRelStats(ctx, rel, sample)
+	return sample, es.SetRelStats(rel.OID, sample.Pages, sample.AllVisible, sample.TotalRows)
 }
 
 // orderingOperators are the = and < of a type's default btree class, 0 without one.
@@ -306,7 +330,7 @@ func (c *columnSample) addCorrelation(st *catalog.Statistics) {
 }
 
 // storeStatistics writes a row of pg_statistic.
-func (s *Session) storeStatistics(cat *catalog.Txn, rel catalog.OID, a *catalog.Attribute, st *catalog.Statistics) error {
+func storeStatistics(cat *catalog.Txn, rel catalog.OID, a *catalog.Attribute, st *catalog.Statistics) error {
 	row := make(catalog.Row, catalog.StatisticStavalues5+1)
 	for i := range row {
 		row[i] = types.NullDatum

@@ -390,11 +390,11 @@ func (u *utility) newCopyInsert(rel *catalog.Relation, atts []int, o *copyOption
 	}
 	c := &copyInsert{u: u, rel: rel, table: t, atts: atts}
 	c.opts.Frozen = o.freeze
-	c.opts.Ring = storage.NewRing(storage.RingBulkWrite)
+	c.opts.Ring = s.srv.eng.Pool().NewRing(storage.RingBulkWrite)
 	if c.check, err = s.newRowChecker(u.ctx, rel, atts); err != nil {
 		return nil, err
 	}
-	if o.freeze && !s.eng.CreatedHere(rel) {
+	if o.freeze && !s.eng.MadeHere(rel.File) {
 		return nil, pgerr.New(pgerr.ObjectNotInPrerequisiteState,
 			"cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction")
 	}

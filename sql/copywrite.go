@@ -272,7 +272,7 @@ func (c *copyWriter) end() error {
 		return nil
 	}
 	if err := c.out.Flush(); err != nil {
-		return pgerr.Wrap(err, pgerr.IOError, "could not write to COPY file: %s", err)
+		return pgerr.Wrap(err, pgerr.IoError, "could not write to COPY file: %s", err)
 	}
 	return c.file.Sync()
 }

@@ -83,7 +83,7 @@ func (s *Session) prepare(ctx context.Context, name, text string, declared []typ
 	if name == "" {
 		s.dropUnnamed()
 	} else if _, dup := s.prepared[name]; dup {
-		return nil, pgerr.New(pgerr.DuplicatePreparedStatement, "prepared statement %q already exists", name)
+		return nil, pgerr.New(pgerr.DuplicatePstatement, "prepared statement %q already exists", name)
 	}
 	stmts, err := s.parseText(text)
 	if err != nil {

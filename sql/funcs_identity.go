@@ -10,6 +10,7 @@ import (
 	"github.com/minipg/minipg/locks"
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/sql/fn"
+	"github.com/minipg/minipg/txn"
 	"github.com/minipg/minipg/types"
 )
 
@@ -169,11 +170,11 @@ func (f sequenceFuncs) LastValue(seq types.OID) (int64, bool, error) {
 type advisoryFuncs struct{ s *Session }
 
 func (f advisoryFuncs) tag(key fn.AdvisoryKey) locks.Tag {
-	space := uint64(locks.AdvisoryBigint)
+	db := uint32(f.s.database.OID)
 	if key.Pair {
-		space = locks.AdvisoryPair
+		return locks.AdvisoryPairTag(db, int32(key.Key1), int32(key.Key2))
 	}
-	return locks.AdvisoryTag(uint32(f.s.database.OID), uint64(key.Key1)<<32|uint64(key.Key2), space)
+	return locks.AdvisoryTag(db, int64(key.Key1)<<32|int64(key.Key2))
 }
 
 func (f advisoryFuncs) AdvisoryLock(ctx context.Context, key fn.AdvisoryKey, shared, xact, try bool) (bool, error) {
@@ -195,14 +196,14 @@ func (f advisoryFuncs) AdvisoryUnlock(key fn.AdvisoryKey, shared bool) bool {
 	if shared {
 		mode, name = locks.Share, "ShareLock"
 	}
-	if f.s.eng.Locks().Unlock(f.tag(key), mode) {
+	if f.s.eng.Locks().UnlockSession(f.tag(key), mode) {
 		return true
 	}
 	f.s.notice(pgerr.Notice(pgerr.SeverityWarning, pgerr.Warning, "you don't own a lock of type %s", name))
 	return false
 }
 
-func (f advisoryFuncs) AdvisoryUnlockAll() { f.s.eng.Locks().ReleaseAdvisory() }
+func (f advisoryFuncs) AdvisoryUnlockAll() { f.s.eng.Locks().ReleaseSessionAdvisory() }
 
 // xactFuncs is fn.Xacts.
 type xactFuncs struct{ s *Session }
@@ -225,7 +226,7 @@ func (f xactFuncs) Snapshot() (xmin, xmax uint64, xip []uint64) {
 	xmax = uint64(m.NextXID())
 	xmin = uint64(m.OldestActive())
 	for xid := xmin; xid < xmax && xid-xmin < maxSnapshotXIDs; xid++ {
-		if st, _ := m.Status(xidOf(xid)); st == inProgress && uint64(m.TopXID(xidOf(xid))) == xid {
+		if st, _ := m.Status(txn.XID(xid)); st == txn.InProgress && uint64(m.TopXID(txn.XID(xid))) == xid {
 			xip = append(xip, xid)
 		}
 	}
@@ -244,10 +245,10 @@ func (f xactFuncs) XIDStatus(xid uint64) (string, error) {
 	if xid >= uint64(m.NextXID()) {
 		return "", pgerr.New(pgerr.InvalidParameterValue, "transaction ID %d is in the future", xid)
 	}
-	switch st, _ := m.Status(xidOf(xid)); st {
-	case committed:
+	switch st, _ := m.Status(txn.XID(xid)); st {
+	case txn.Committed:
 		return "committed", nil
-	case aborted:
+	case txn.Aborted:
 		return "aborted", nil
 	}
 	return "in progress", nil

@@ -112,7 +112,7 @@ func (f storageFuncs) FilePath(oid types.OID) (string, bool) {
 	if rel == nil || rel.File.Number == 0 {
 		return "", false
 	}
-	return rel.File.Path(storage.MainFork), true
+	return storage.RelPath(rel.File, storage.MainFork), true
 }
 
 func (f storageFuncs) TablespaceLocation(ts types.OID) (string, bool) {

@@ -2,6 +2,8 @@ package sql
 
 import (
 	"context"
+	"path"
+	"strconv"
 
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/engine"
@@ -38,8 +40,8 @@ func (s *Session) planSettings() plan.Settings {
 		EnableNestLoop: b(settings.EnableNestloop), EnableHashAgg: b(settings.EnableHashagg),
 		EnableSort: b(settings.EnableSort), EnableMaterial: b(settings.EnableMaterial),
 		SeqPageCost: r(settings.SeqPageCost), RandomPageCost: r(settings.RandomPageCost),
-		CPUTupleCost: r(settings.CPUTupleCost), CPUIndexTupleCost: r(settings.CPUIndexTupleCost),
-		CPUOperatorCost: r(settings.CPUOperatorCost), WorkMem: float64(s.cached.workMem),
+		CPUTupleCost: r(settings.CpuTupleCost), CPUIndexTupleCost: r(settings.CpuIndexTupleCost),
+		CPUOperatorCost: r(settings.CpuOperatorCost), WorkMem: float64(s.cached.workMem),
 		EffectiveCacheSize: float64(s.set.Int(settings.EffectiveCacheSize)),
 		MaxWorkers:         int(s.set.Int(settings.MaxParallelWorkersPerGather)),
 		MinParallelPages:   float64(s.set.Int(settings.MinParallelTableScanSize)),
@@ -116,7 +118,7 @@ func tableExprs(ac *analyze.Context, rel *catalog.Relation) ([]plan.Check, map[i
 		if a.Generated == 0 || a.Dropped {
 			continue
 		}
-		e, err := analyze.StoredExpr(ac, rel, a.Default)
+		e, err := analyze.GeneratedExpr(ac, rel, a)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -191,7 +193,27 @@ func (s *Session) prepareState(st *exec.ExecState) {
 }
 
 // tempFiles says where this session's operators spill.
-func (s *Session) tempFiles() exec.TempFiles { return s.srv.eng.TempFiles(s.opts.PID) }
+func (s *Session) tempFiles() exec.TempFiles {
+	return exec.TempFiles{
+		FS: s.srv.eng.FS(), Dir: s.srv.tempDir(), Prefix: "pgsql_tmp" + strconv.Itoa(int(s.opts.PID)),
+	}
+}
+
+// tempDir holds the files of operators that spilled.
+func (srv *Server) tempDir() string { return path.Join(srv.eng.Dir(), "base", "pgsql_tmp") }
+
+// sweepTemp removes temporary files that a crash left behind.
+func (srv *Server) sweepTemp() {
+	names, err := srv.eng.FS().List(srv.tempDir())
+	if err != nil {
+		return // there is no such directory yet
+	}
+	for _, name := range names {
+		if err := srv.eng.FS().Remove(path.Join(srv.tempDir(), name)); err != nil {
+			srv.log.Sugar().Warnf("could not remove temporary file %s: %v", name, err)
+		}
+	}
+}
 
 // indexCompiler makes functions of the index expressions the catalog stores as text.
 type indexCompiler struct{ srv *Server }

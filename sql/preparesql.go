@@ -16,10 +16,10 @@ import (
 func (u *utility) prepare(n *pg_query.PrepareStmt) (string, error) {
 	s := u.s
 	if n.Name == "" {
-		return "", pgerr.New(pgerr.InvalidPreparedStatementDefinition, "invalid statement name: must not be empty")
+		return "", pgerr.New(pgerr.InvalidPstatementDefinition, "invalid statement name: must not be empty")
 	}
 	if _, dup := s.prepared[n.Name]; dup {
-		return "", pgerr.New(pgerr.DuplicatePreparedStatement, "prepared statement \"%s\" already exists", n.Name)
+		return "", pgerr.New(pgerr.DuplicatePstatement, "prepared statement \"%s\" already exists", n.Name)
 	}
 	p := &prepared{name: n.Name, text: u.statementText(), fromSQL: true, created: s.srv.now()}
 	p.stmt = &parse.Stmt{Node: n.Query, Start: u.stmt.Start, End: u.stmt.End}

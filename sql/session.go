@@ -3,7 +3,6 @@ package sql
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,7 +86,7 @@ type Session struct {
 	w        ResultWriter // of the message being answered
 	activity activity
 	temp     catalog.OID // the temporary schema, 0 while there is none
-	discards []func()    // what DISCARD ALL and the end of the session undo
+	tempNew  bool        // the schema was made in the open transaction
 }
 
 var (
@@ -157,7 +156,7 @@ const sharedDatabase catalog.OID = 1
 func (s *Session) initFunctions() {
 	s.fn = fn.Context{
 		Env: &s.env, Clock: s.srv.now, Notice: s.notice,
-		Rand:     rand.New(rand.NewPCG(s.srv.random(), s.srv.random())),
+		Rand:     fn.NewRandom(s.srv.random()),
 		Identity: identity{s}, Settings: settingFuncs{s}, Sequences: sequenceFuncs{s}, Advisory: advisoryFuncs{s},
 		Catalog: catalogFuncs{s}, Deparser: deparser{s}, Backends: backendFuncs{s}, Storage: storageFuncs{s},
 		Xacts: xactFuncs{s}, System: systemFuncs{s},
@@ -171,9 +170,6 @@ func (s *Session) Close() {
 	s.closePortals()
 	if s.state != txIdle {
 		s.abortTransaction()
-	}
-	for _, f := range s.discards {
-		f()
 	}
 	s.dropTemp()
 	s.srv.remove(s)

@@ -138,7 +138,7 @@ func (s *Session) updateEnv() {
 	}[s.set.Str(settings.IntervalStyle)]
 	e.ExtraFloatDigits = int(s.set.Int(settings.ExtraFloatDigits))
 	e.ByteaEscape = s.set.Str(settings.ByteaOutput) == "escape"
-	if zone, err := types.LoadTimeZone(s.set.Str(settings.TimeZone)); err == nil {
+	if zone, _, ok := types.ParseZone(s.set.Str(settings.TimeZone)); ok {
 		e.TimeZone = zone
 	}
 	e.Types = s.eng.Catalog().Types()

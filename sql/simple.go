@@ -7,6 +7,8 @@ import (
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
+	"go.uber.org/zap"
+
 	"github.com/minipg/minipg/metrics"
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/pgerr/assert"
@@ -42,7 +44,7 @@ func (s *Session) recoverBug(err *error) {
 	if r == nil {
 		return
 	}
-	s.logBug(r)
+	s.log.Error("bug", zap.Any("panic", r), zap.Stack("stack"))
 	message := "unexpected failure"
 	if f, ok := r.(assert.Failure); ok {
 		message = f.Error()

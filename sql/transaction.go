@@ -318,7 +318,7 @@ func (s *Session) findSavepoint(name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, pgerr.New(pgerr.InvalidSavepointSpecification, "savepoint %q does not exist", name)
+	return 0, pgerr.New(pgerr.SEInvalidSpecification, "savepoint %q does not exist", name)
 }
 
 func (s *Session) releaseSavepoint(ctx context.Context, name string) error {

@@ -48,12 +48,12 @@ func (s *Session) runUtility(ctx context.Context, w ResultWriter, n *pg_query.No
 }
 
 // run carries out the statement and returns its tag; "" if it was sent already.
-func (u *utility) run(n *pg_query.Node) (string, error) {
+func (u *utility) run(node *pg_query.Node) (string, error) {
 	s := u.s
-	if command, writes := writesCatalog(n); writes && s.block.readOnly {
+	if command, writes := writesCatalog(node); writes && s.block.readOnly {
 		return "", readOnlyError(command)
 	}
-	switch n := n.GetNode().(type) {
+	switch n := node.GetNode().(type) {
 	case *pg_query.Node_TransactionStmt:
 		return s.transactionStmt(u.ctx, n.TransactionStmt)
 	case *pg_query.Node_VariableSetStmt:
@@ -90,10 +90,8 @@ func (u *utility) run(n *pg_query.Node) (string, error) {
 		return "SET CONSTRAINTS", s.setConstraints(n.ConstraintsSetStmt)
 	case *pg_query.Node_ListenStmt, *pg_query.Node_NotifyStmt, *pg_query.Node_UnlistenStmt:
 		return u.listen()
-	case *pg_query.Node_LoadStmt, *pg_query.Node_DoStmt, *pg_query.Node_CallStmt:
-		return "", unsupported(n)
 	}
-	return u.ddl(n)
+	return u.ddl(node)
 }
 
 func (u *utility) listen() (string, error) {

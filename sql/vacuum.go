@@ -14,8 +14,8 @@ import (
 
 // vacuumTask is what VACUUM or ANALYZE is to do.
 type vacuumTask struct {
-	vacuum, analyze, verbose, skipLocked bool
-	opts                                 engine.VacuumOptions
+	vacuum, analyze, verbose, skipLocked, full bool
+	opts                                       engine.VacuumOptions
 }
 
 // vacuum carries out VACUUM and ANALYZE.
@@ -69,7 +69,7 @@ func (t *vacuumTask) option(d *pg_query.DefElem) error {
 	case "verbose":
 		t.verbose = on
 	case "full":
-		t.opts.Full = on
+		t.full = on
 	case "freeze":
 		t.opts.Freeze = on
 	case "disable_page_skipping":
@@ -79,7 +79,9 @@ func (t *vacuumTask) option(d *pg_query.DefElem) error {
 	case "truncate":
 		t.opts.NoTruncate = !on
 	case "index_cleanup":
-		t.opts.NoIndexCleanup = !on
+		if !on {
+			return pgerr.New(pgerr.FeatureNotSupported, "VACUUM without INDEX_CLEANUP is not supported")
+		}
 	case "process_toast", "parallel", "buffer_usage_limit", "process_main":
 	default:
 		what := "ANALYZE"
@@ -204,7 +206,7 @@ func (u *utility) vacuumEach(targets []vacuumTarget, task *vacuumTask) error {
 // vacuumTable vacuums one table, which may be gone.
 func (s *Session) vacuumTable(ctx context.Context, oid catalog.OID, task *vacuumTask) error {
 	mode := locks.ShareUpdateExclusive
-	if task.opts.Full {
+	if task.full {
 		mode = locks.AccessExclusive
 	}
 	rel, err := s.lockForMaintenance(ctx, oid, mode, task, "vacuum")
@@ -215,7 +217,7 @@ func (s *Session) vacuumTable(ctx context.Context, oid catalog.OID, task *vacuum
 	if err == nil && task.verbose {
 		s.notice(pgerr.Notice(pgerr.SeverityInfo, pgerr.SuccessfulCompletion,
 			"finished vacuuming \"%s\": %d dead row versions removed, %d remain, %d pages",
-			rel.Name, res.TuplesRemoved, res.TuplesRemaining, res.Pages))
+			rel.Name, res.TuplesRemoved, res.RecentlyDead, res.Pages))
 	}
 	return err
 }

@@ -252,7 +252,11 @@ func (a *alteration) addColumnValue(d *tableDef, col *columnDef) error {
 	default:
 		return nil
 	}
-	if analyze.Volatility(e.analysis(), x) == 'v' {
+	v, err := analyze.Volatility(e.analysis(), x)
+	if err != nil {
+		return err
+	}
+	if v == 'v' {
 		a.rewrite = true
 		a.computed[int(col.num)] = x
 		return nil
@@ -392,7 +396,7 @@ func (a *alteration) columnType(c *pg_query.AlterTableCmd) error {
 	if err != nil {
 		return err
 	}
-	x, err := analyze.AlterTypeExpr(e.analysis(), r, def.RawDefault, e.Text, c.Name, col.typ, col.typmod)
+	x, err := analyze.AnalyzeAlterType(e.analysis(), def.RawDefault, e.Text, r, att, col.typ, col.typmod)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func (e *Env) lock(rel OID, mode locks.Mode) error {
 func (e *Env) lockName(class, schema OID, name string) error {
 	h := fnv.New32a()
 	h.Write([]byte(name)) //nolint:errcheck // never fails
-	tag := locks.ObjectTag(uint32(e.Session.Database()), uint32(class), h.Sum32()^uint32(schema))
+	tag := locks.ObjectTag(uint32(e.Session.Database()), uint32(class), h.Sum32()^uint32(schema), 0)
 	return e.Session.Locks().Lock(e.Ctx, tag, locks.Exclusive, e.Host.LockOptions())
 }
 

@@ -32,7 +32,7 @@ func (e *Env) storeDefault(rel OID, c *column, n *pg_query.Node) (analyze.Expr, 
 	if err != nil {
 		return nil, err
 	}
-	x, err := analyze.DefaultExpr(e.analysis(), n, e.Text, c.name, c.typ, c.typmod)
+	x, err := analyze.AnalyzeDefault(e.analysis(), n, e.Text, r, c.name, c.typ, c.typmod, false)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (e *Env) storeGenerated(rel OID, c *column, n *pg_query.Node) error {
 	if err != nil {
 		return err
 	}
-	x, err := analyze.GeneratedExpr(e.analysis(), r, n, e.Text, c.name, c.typ, c.typmod)
+	x, err := analyze.AnalyzeDefault(e.analysis(), n, e.Text, r, c.name, c.typ, c.typmod, true)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (e *Env) addCheck(rel OID, k *pg_query.Constraint, invalid bool) (analyze.E
 	if err != nil {
 		return nil, err
 	}
-	x, err := analyze.CheckExpr(e.analysis(), r, k.RawExpr, e.Text)
+	x, err := analyze.AnalyzeExpr(e.analysis(), k.RawExpr, e.Text, r, analyze.ForCheck)
 	if err != nil {
 		return nil, err
 	}

@@ -101,7 +101,7 @@ func (e *Env) createIndex(n *pg_query.IndexStmt) error {
 		return pgerr.New(pgerr.TooManyColumns, "cannot use more than %d columns in an index", maxIndexColumns)
 	}
 	if n.WhereClause != nil {
-		if x.predicate, err = analyze.IndexPredicate(e.analysis(), rel, n.WhereClause, e.Text); err != nil {
+		if x.predicate, err = analyze.AnalyzeExpr(e.analysis(), n.WhereClause, e.Text, rel, analyze.ForIndexPredicate); err != nil {
 			return err
 		}
 	}
@@ -138,7 +138,7 @@ func (e *Env) indexColumn(rel *catalog.Relation, el *pg_query.IndexElem, key boo
 		}
 		c.attnum, c.name, c.typ, c.typmod, c.collation = a.Num, a.Name, a.Type, a.Typmod, a.Collation
 	} else {
-		x, err := analyze.IndexExpr(e.analysis(), rel, el.Expr, e.Text)
+		x, err := analyze.AnalyzeExpr(e.analysis(), el.Expr, e.Text, rel, analyze.ForIndexExpression)
 		if err != nil {
 			return c, err
 		}
@@ -147,7 +147,7 @@ func (e *Env) indexColumn(rel *catalog.Relation, el *pg_query.IndexElem, key boo
 			c.attnum, c.name, c.typ, c.typmod, c.collation = a.Num, a.Name, a.Type, a.Typmod, a.Collation
 		} else {
 			c.expr, c.typ, c.typmod, c.collation = x, x.Type(), x.Typmod(), x.Collation()
-			c.name = expressionName(x)
+			c.name = analyze.FigureIndexName(el.Expr)
 		}
 	}
 	if el.Indexcolname != "" {
@@ -174,9 +174,6 @@ func (e *Env) indexColumn(rel *catalog.Relation, el *pg_query.IndexElem, key boo
 	c.opclass, err = e.opclass(c.typ, el.Opclass)
 	return c, err
 }
-
-// expressionName names an index's column after the function its expression calls.
-func expressionName(x analyze.Expr) string { return analyze.FigureName(x) }
 
 // opclass finds the btree operator class of a type, by name or the default one.
 func (e *Env) opclass(typ OID, names []*pg_query.Node) (OID, error) {

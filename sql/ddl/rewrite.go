@@ -73,7 +73,7 @@ func (a *alteration) newPass(r *catalog.Relation) (*pass, error) {
 		if at.Generated == 0 || at.Dropped || !a.rewrite {
 			continue
 		}
-		x, err := analyze.StoredExpr(e.analysis(), r, at.Default)
+		x, err := analyze.GeneratedExpr(e.analysis(), r, at)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func (p *pass) scan(emit func(row []types.Datum) error) error {
 	for i := range columns {
 		columns[i] = i
 		oids[i] = old.Attrs[i].Type
-		batch.Cols[i] = types.NewVectorClass(oids[i], types.ClassIn(oids[i], e.Cat.Types()), rewriteBatch)
+		batch.Cols[i] = types.NewVectorClass(oids[i], old.Row.Attrs[i].Phys.Class(), rewriteBatch)
 	}
 	sc := t.NewScan(snap, engine.ScanOptions{Columns: columns})
 	defer sc.Close()
@@ -203,14 +203,12 @@ func (p *pass) rewrite() error {
 	p.rel = rel
 	for i := range rel.Attrs {
 		if at := &rel.Attrs[i]; at.HasMissing {
-			missing := *at
 			if err := e.updateAttribute(rel.OID, at.Num, func(row catalog.Row) {
 				row[catalog.AttributeAtthasmissing] = boolD(false)
 				row[catalog.AttributeAttmissingval] = types.NullDatum
 			}); err != nil {
 				return err
 			}
-			_ = missing
 		}
 	}
 	target, err := e.Cat.RelationByOID(rel.OID)
@@ -221,7 +219,7 @@ func (p *pass) rewrite() error {
 	if err != nil {
 		return err
 	}
-	w := &rewriter{e: e, t: t}
+	w := &rewriter{e: e, t: t, ring: e.Session.Engine().Pool().NewRing(storage.RingBulkWrite)}
 	if err := p.scan(w.add); err != nil {
 		return err
 	}
@@ -234,6 +232,7 @@ type rewriter struct {
 	t    *engine.Table
 	rows [][]types.Datum
 	tids []engine.TID
+	ring *storage.Ring
 }
 
 func (w *rewriter) add(row []types.Datum) error {
@@ -252,7 +251,7 @@ func (w *rewriter) flush() error {
 	if len(w.rows) == 0 {
 		return nil
 	}
-	opts := engine.InsertOptions{SkipFSM: true, Ring: storage.NewRing(storage.RingBulkWrite)}
+	opts := engine.InsertOptions{SkipFSM: true, Ring: w.ring}
 	var err error
 	w.tids, err = w.t.InsertBatch(w.e.Ctx, w.e.Session, w.rows, w.tids[:0], opts)
 	w.rows = w.rows[:0]

@@ -1,0 +1,205 @@
+package sql
+
+import (
+	"context"
+	"strconv"
+
+	pg_query "github.com/pganalyze/pg_query_go/v6"
+
+	"github.com/minipg/minipg/catalog"
+	"github.com/minipg/minipg/engine"
+	"github.com/minipg/minipg/locks"
+	"github.com/minipg/minipg/pgerr"
+	"github.com/minipg/minipg/sql/analyze"
+	"github.com/minipg/minipg/sql/ddl"
+	"github.com/minipg/minipg/sql/exec"
+	"github.com/minipg/minipg/sql/plan"
+	"github.com/minipg/minipg/types"
+)
+
+// ddl carries out a statement that defines objects.
+func (u *utility) ddl(n *pg_query.Node) (string, error) {
+	if !ddl.Supports(n) {
+		return "", unsupported(n)
+	}
+	env := u.s.ddlEnv(u.ctx)
+	env.Text = u.text
+	return ddl.Run(env, n)
+}
+
+func (s *Session) ddlEnv(ctx context.Context) *ddl.Env {
+	return &ddl.Env{Ctx: ctx, Host: ddlHost{s}, Session: s.eng, Cat: s.eng.Catalog()}
+}
+
+// ddlHost is ddl.Host.
+type ddlHost struct{ s *Session }
+
+func (h ddlHost) AnalyzeContext(ctx context.Context) *analyze.Context {
+	return h.s.analyzeContext(ctx, nil)
+}
+
+func (h ddlHost) SearchPath() []types.OID               { return h.s.searchPath() }
+func (h ddlHost) CreationSchema() (types.OID, error)    { return h.s.creationSchema() }
+func (h ddlHost) Schema(name string) (types.OID, error) { return h.s.schema(name) }
+func (h ddlHost) Notice(e *pgerr.Error)                 { h.s.notice(e) }
+func (h ddlHost) User() *catalog.Role                   { return h.s.role }
+func (h ddlHost) LockOptions() locks.LockOptions        { return h.s.lockOptions() }
+func (h ddlHost) PreventInBlock(command string) error   { return h.s.preventInBlock(command) }
+func (h ddlHost) CheckSetting(name, value string) error { return h.s.set.Check(name, value) }
+func (h ddlHost) DatabaseInUse(db types.OID) int        { return h.s.srv.DatabaseInUse(db, h.s) }
+func (h ddlHost) TerminateDatabase(db types.OID)        { h.s.srv.TerminateDatabase(db, h.s) }
+
+func (h ddlHost) TempSchema(ctx context.Context) (types.OID, error) {
+	s := h.s
+	if s.temp != 0 {
+		return s.temp, nil
+	}
+	oid, err := ddl.MakeTempSchema(s.ddlEnv(ctx), "pg_temp_"+strconv.Itoa(int(s.opts.PID)))
+	if err != nil {
+		return 0, err
+	}
+	s.temp, s.tempNew = oid, true
+	s.path.valid = false
+	return oid, nil
+}
+
+func (h ddlHost) Evaluate(ctx context.Context, e analyze.Expr) (types.Datum, error) {
+	return h.s.evaluate(ctx, e)
+}
+
+func (h ddlHost) RowFunc(ctx context.Context, rel *catalog.Relation, e analyze.Expr) (ddl.RowFunc, error) {
+	ac := h.s.analyzeContext(ctx, nil)
+	x, err := exec.CompileRowExpr(plan.RowExpr(e), h.s.execDeps(ctx, ac), rel)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, row []types.Datum) (types.Datum, error) {
+		return x.EvalWith(ctx, &h.s.fn, h.s.eng, row)
+	}, nil
+}
+
+// beforeCommit does what has to be done while the transaction can still fail.
+func (s *Session) beforeCommit(ctx context.Context) error {
+	return s.holdCursors(&utility{s: s, ctx: ctx, w: s.w})
+}
+
+// afterCommit and afterAbort settle whether the temporary schema made in the transaction exists.
+func (s *Session) afterCommit() { s.tempNew = false }
+
+func (s *Session) afterAbort() {
+	if !s.tempNew {
+		return
+	}
+	if ns, err := s.eng.Catalog().NamespaceByOID(s.temp); err == nil && ns != nil {
+		return
+	}
+	s.temp, s.tempNew = 0, false
+	s.path.valid = false
+}
+
+// dropTemp drops the session's temporary relations, in a transaction of its own unless one is open.
+func (s *Session) dropTemp() {
+	if s.temp == 0 {
+		return
+	}
+	ctx := context.WithoutCancel(s.ctx)
+	own := s.state == txIdle
+	if own {
+		if err := s.eng.Begin(engine.TxOptions{}); err != nil {
+			return
+		}
+	}
+	err := ddl.DropSchemaContents(s.ddlEnv(ctx), s.temp)
+	if err != nil {
+		s.log.Sugar().Warnf("temporary relations were not dropped: %v", err)
+	}
+	if !own {
+		return
+	}
+	if err != nil {
+		s.eng.Abort(ctx)
+		return
+	}
+	if err := s.eng.Commit(ctx, true); err != nil {
+		s.log.Sugar().Warnf("temporary relations were not dropped: %v", err)
+	}
+}
+
+// rowChecker completes and checks the rows of COPY FROM.
+type rowChecker struct {
+	s       *Session
+	checker *exec.RowChecker
+	missing []columnDefault
+	blank   []types.Datum
+}
+
+// columnDefault computes the default of a column COPY does not read.
+type columnDefault struct {
+	att int
+	x   *exec.RowExpr
+}
+
+// newRowChecker prepares for rows in which atts (from 0) are given.
+func (s *Session) newRowChecker(ctx context.Context, rel *catalog.Relation, atts []int) (*rowChecker, error) {
+	ac := s.analyzeContext(ctx, nil)
+	checks, generated, err := tableExprs(ac, rel)
+	if err != nil {
+		return nil, err
+	}
+	gen := make(map[int]analyze.Expr, len(generated))
+	for att, e := range generated {
+		gen[att] = plan.RowExpr(e)
+	}
+	for i := range checks {
+		checks[i].Expr = plan.RowExpr(checks[i].Expr)
+	}
+	deps := s.execDeps(ctx, ac)
+	compiled, err := exec.CompileRowChecks(rel, gen, checks, deps)
+	if err != nil {
+		return nil, err
+	}
+	c := &rowChecker{s: s, checker: compiled.NewChecker(&s.fn, s.eng), blank: make([]types.Datum, len(rel.Attrs))}
+	given := make(map[int]bool, len(atts))
+	for _, a := range atts {
+		given[a] = true
+	}
+	for i := range rel.Attrs {
+		c.blank[i] = types.NullDatum
+		at := &rel.Attrs[i]
+		if given[i] || at.Dropped || at.Generated != 0 {
+			continue
+		}
+		e, err := analyze.LoadDefault(ac, rel, at)
+		if err != nil {
+			return nil, err
+		}
+		if e == nil {
+			continue
+		}
+		x, err := exec.CompileRowExpr(plan.RowExpr(e), deps, rel)
+		if err != nil {
+			return nil, err
+		}
+		c.missing = append(c.missing, columnDefault{i, x})
+	}
+	return c, nil
+}
+
+// defaults fills in the columns that are not given.
+func (c *rowChecker) defaults(ctx context.Context, row []types.Datum) error {
+	copy(row, c.blank)
+	for i := range c.missing {
+		d := &c.missing[i]
+		v, err := d.x.EvalWith(ctx, &c.s.fn, c.s.eng, c.blank)
+		if err != nil {
+			return err
+		}
+		row[d.att] = v
+	}
+	return nil
+}
+
+// row checks a complete row.
+func (c *rowChecker) row(ctx context.Context, row []types.Datum) error {
+	return c.checker.Check(ctx, row)
+}
