@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -65,6 +66,51 @@ func TestLatchExcludes(t *testing.T) {
 	}
 	if n := e.set.LatchAcquisitions[ClassBTreeLeaf][Exclusive].Value(); n != 8*2000/2 {
 		t.Errorf("counted %d acquisitions, want %d", n, 8*2000/2)
+	}
+}
+
+// Holders give up the processor, so that nearly everybody sleeps: no wake may be lost.
+func TestLatchManySleepers(t *testing.T) {
+	e := newEnv(t, 16)
+	e.create(testRel, 2)
+	bufs := []*Buffer{e.read(testRel, 0), e.read(testRel, 1)}
+	var inside [2]int
+	var wg sync.WaitGroup
+	for g := range 24 {
+		wg.Go(func() {
+			for i := range 300 {
+				n := (g + i) % 2
+				b := bufs[n]
+				switch (g*7 + i) % 5 {
+				case 0, 1:
+					b.LockExclusive(ClassHeap)
+					inside[n]++
+					runtime.Gosched()
+					b.UnlockExclusive()
+				case 2, 3:
+					b.LockShared(ClassHeap)
+					_ = inside[n]
+					runtime.Gosched()
+					b.UnlockShared()
+				case 4:
+					b.LockExclusive(ClassHeap)
+					inside[n]++
+					b.Downgrade()
+					runtime.Gosched()
+					b.UnlockShared()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, b := range bufs {
+		if w := b.latch.Load(); w != 0 {
+			t.Errorf("the free latch is %#x", w)
+		}
+		b.Unpin()
+	}
+	if e.set.LatchWaits[ClassHeap][Exclusive].Value() == 0 {
+		t.Error("nobody slept")
 	}
 }
 
