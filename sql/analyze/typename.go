@@ -197,7 +197,20 @@ func FormatType(c *Context, typ types.OID, typmod int32) (name string, err error
 	return newAnalysis(c, "").formatTypeMod(typ, typmod), nil
 }
 
-func (a *analysis) formatType(typ types.OID) string { return a.formatTypeMod(typ, -1) }
+// formatType is the name that messages use. Follows format_type_be.
+func (a *analysis) formatType(typ types.OID) string {
+	switch typ {
+	case types.Bpchar:
+		return "character"
+	case types.BpcharArray:
+		return "character[]"
+	case types.Bit:
+		return "bit"
+	case types.BitArray:
+		return "bit[]"
+	}
+	return a.formatTypeMod(typ, -1)
+}
 
 // formatTypeMod is the name with the modifier; unknown OIDs give "???".
 func (a *analysis) formatTypeMod(typ types.OID, typmod int32) string {
