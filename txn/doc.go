@@ -27,6 +27,10 @@
 //     "committed" means aborted.
 //  7. A checkpoint waits, after choosing its redo point, for every commit that may
 //     have logged before it (DelayBarrier).
+//  8. A page of states is reduced to its largest CSN when all its transactions have ended and no
+//     live snapshot divides its commits. A snapshot first makes its slot's CSN unknown, then publishes
+//     its xmin, loads its CSN and publishes that, so one that is being taken keeps pages whole; one
+//     taken later has a larger CSN than any on a page all of which has ended.
 //
 // # Lock order
 //

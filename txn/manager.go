@@ -93,7 +93,7 @@ func (m *Manager) StartUp() error {
 		if err != nil {
 			return err
 		}
-		w, _ := m.states.word(xid)
+		w, _, _ := m.states.word(xid)
 		w.Store(stateAborted)
 		if bits == bitsCommitted {
 			w.Store(firstCSN)
@@ -125,7 +125,7 @@ func (m *Manager) Status(xid XID) (Status, CSN) {
 		assert.That(xid != InvalidXID, "status of the invalid XID")
 		return Committed, 0
 	}
-	state, known := m.states.resolve(xid)
+	state, known, _ := m.states.resolve(xid)
 	switch {
 	case !known:
 		if m.committedLongAgo(xid) {
@@ -154,7 +154,7 @@ func (m *Manager) committedLongAgo(xid XID) bool {
 // TopXID returns the top-level transaction of xid while that is in progress, else xid.
 func (m *Manager) TopXID(xid XID) XID {
 	for {
-		w, _ := m.states.word(xid)
+		w, _, _ := m.states.word(xid)
 		if w == nil {
 			return xid
 		}
@@ -202,7 +202,7 @@ func (m *Manager) ended(first, last XID) {
 		m.oldestActive.Store(uint64(oldest))
 		m.advance.Unlock()
 		if oldest/statePageXIDs != start/statePageXIDs {
-			m.states.trim(m.Horizon())
+			m.states.trim(m.Horizon(), oldest, m.slots.divided)
 		}
 		if oldest >= m.NextXID() || !m.states.final(oldest) {
 			return

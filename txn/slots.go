@@ -18,10 +18,15 @@ type slot struct {
 	taken atomic.Bool
 	// xmin is the oldest XID its snapshots may ask about, 0 for none.
 	xmin atomic.Uint64
+	// csn is that of its snapshots, csnUnknown while one is being taken or where they differ; without
+	// meaning while xmin is 0.
+	csn atomic.Uint64
 	// commits is odd between the insertion of a commit record and its effect on the commit log.
 	commits atomic.Uint64
-	_       [40]byte
+	_       [32]byte
 }
+
+const csnUnknown = 0
 
 // slotTable is the slots of all transactions that run. A transaction takes the
 // lowest free one it finds, so the table is as long as ever were busy at once.
@@ -72,6 +77,21 @@ func (t *slotTable) minXmin(h uint64) uint64 {
 		}
 	}
 	return h
+}
+
+// divided tells whether a live snapshot may see some of the commits with CSNs from lo to hi and not
+// others.
+func (t *slotTable) divided(lo, hi uint64) bool {
+	for i := range int(t.used.Load()) {
+		s := t.at(i)
+		if s.xmin.Load() == 0 {
+			continue
+		}
+		if csn := s.csn.Load(); csn == csnUnknown || csn > lo && csn <= hi {
+			return true
+		}
+	}
+	return false
 }
 
 // waitForCommits waits for every commit that had begun when it was called.

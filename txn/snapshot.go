@@ -30,12 +30,18 @@ func (tx *Tx) TakeSnapshot() *Snapshot {
 	if tx.first.CSN != 0 {
 		*s = tx.first
 	} else {
-		// The order of these three is Invariant 3.
+		// The order of loads and stores is Invariant 3, and 8.
+		alone := len(tx.live) == 0
+		tx.slot.csn.Store(csnUnknown)
 		xmin := tx.m.oldestActive.Load()
-		if len(tx.live) == 0 {
+		if alone {
 			tx.slot.xmin.Store(xmin)
 		}
-		*s = Snapshot{Xmin: XID(xmin), CSN: CSN(tx.m.nextCSN.Load()), Tx: tx, m: tx.m}
+		csn := tx.m.nextCSN.Load()
+		if alone {
+			tx.slot.csn.Store(csn)
+		}
+		*s = Snapshot{Xmin: XID(xmin), CSN: CSN(csn), Tx: tx, m: tx.m}
 		if tx.repeatable {
 			tx.first = *s
 		}
@@ -69,13 +75,19 @@ func (tx *Tx) publishXmin() {
 	if tx.first.CSN != 0 {
 		return // kept to the end
 	}
-	var oldest XID
-	for _, s := range tx.live {
-		if oldest == 0 || s.Xmin < oldest {
-			oldest = s.Xmin
+	if len(tx.live) == 0 {
+		tx.slot.xmin.Store(0)
+		return
+	}
+	oldest, csn := tx.live[0].Xmin, uint64(tx.live[0].CSN)
+	for _, s := range tx.live[1:] {
+		oldest = min(oldest, s.Xmin)
+		if uint64(s.CSN) != csn {
+			csn = csnUnknown
 		}
 	}
 	tx.slot.xmin.Store(uint64(oldest))
+	tx.slot.csn.Store(csn)
 }
 
 // SetRepeatableRead makes all snapshots of the transaction the first one.
@@ -96,9 +108,10 @@ func (s *Snapshot) Committed(xid XID) bool {
 	if xid < FirstXID {
 		return xid != InvalidXID
 	}
-	state, known := s.m.states.resolve(xid)
+	state, known, newest := s.m.states.resolve(xid)
 	if !known {
-		return s.m.committedLongAgo(xid)
+		// Invariant 8.
+		return newest < uint64(s.CSN) && s.m.committedLongAgo(xid)
 	}
 	return state >= firstCSN && state < uint64(s.CSN)
 }

@@ -427,3 +427,61 @@ func BenchmarkTransaction(b *testing.B) {
 		}
 	})
 }
+
+// TestOldSnapshotKeepsStatesSmall holds a snapshot over so many transactions that the pages of states
+// between it and now are reduced.
+func TestOldSnapshotKeepsStatesSmall(t *testing.T) {
+	f := open(t, t.TempDir(), 0, nil)
+	before := f.begin()
+	early := before.XID()
+	commit(t, before)
+	reader := f.begin()
+	old := reader.TakeSnapshot()
+	w := f.begin()
+	var committed, aborted []XID
+	for i := range (wholePages + 20) * statePageXIDs {
+		xid := w.XID()
+		if i%2 == 0 {
+			commit(t, w)
+		} else {
+			w.Abort(nil)
+		}
+		if i%1000 < 2 {
+			if i%2 == 0 {
+				committed = append(committed, xid)
+			} else {
+				aborted = append(aborted, xid)
+			}
+		}
+		w.Start()
+	}
+	d := f.m.states.dir.Load()
+	whole := 0
+	for _, p := range d.pages {
+		if p.words != nil {
+			whole++
+		}
+	}
+	if whole > wholePages+2 {
+		t.Errorf("%d of %d pages are whole", whole, len(d.pages))
+	}
+	young := w.TakeSnapshot()
+	if !old.Committed(early) {
+		t.Error("the old snapshot lost what was committed before it")
+	}
+	for _, xid := range committed {
+		if old.Committed(xid) || !young.Committed(xid) {
+			t.Fatalf("%d: old snapshot %v, young %v", xid, old.Committed(xid), young.Committed(xid))
+		}
+	}
+	for _, xid := range aborted {
+		if old.Committed(xid) || young.Committed(xid) {
+			t.Fatalf("aborted %d is seen", xid)
+		}
+		if st, _ := f.m.Status(xid); st != Aborted {
+			t.Fatalf("aborted %d is %v", xid, st)
+		}
+	}
+	commit(t, w)
+	commit(t, reader)
+}
