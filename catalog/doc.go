@@ -20,8 +20,9 @@
 //  2. A committed change is in Pebble before the version counter moves, and the
 //     shared descriptor cache takes an entry only if the counter did not move
 //     while the entry was built. So the cache never holds a stale entry.
-//  3. A payload is applied blindly: it puts and deletes keys without reading, so
-//     that applying payloads again, in order, gives the same rows.
+//  3. Applying the payloads since a checkpoint again, in order, over any later state gives
+//     that later state: keys are put and deleted blindly, and of an updated row the changed
+//     columns are set.
 //  4. Pebble has no log of its own. A payload is durable when its commit record
 //     is; Flush returns only after every payload between BeginCommit and
 //     EndCommit when it was called is in Pebble's files.
@@ -32,8 +33,8 @@
 //
 // # Lock order
 //
-// Catalog.commitGate, then Catalog.mu (cache). Neither is held while waiting for a
-// heavyweight lock or for the log. A Txn belongs to one session and has no lock.
+// Catalog.commitGate, then Catalog.applyMu, then cache.mu. Only commitGate, shared, is held while waiting
+// for the log, and none while waiting for a heavyweight lock. A Txn belongs to one session and has no lock.
 //
 // # Format
 //

@@ -17,6 +17,8 @@ type entry struct {
 	key string
 	val []byte
 	op  entryOp
+	// cols, if not 0, are the columns of a row that was there before in which val differs from it.
+	cols uint64
 }
 
 type entryOp uint8
@@ -51,9 +53,21 @@ func (o *overlay) get(key string) (e entry, ok bool) {
 	return o.chunks[c][i], true
 }
 
-func (o *overlay) put(key string, val []byte) { o.set(entry{key, val, opPut}, true) }
+func (o *overlay) put(key string, val []byte) { o.set(entry{key: key, val: val, op: opPut}, true) }
 
-func (o *overlay) del(key string) { o.set(entry{key, nil, opDelete}, true) }
+// patch is put for a row of which only some columns changed. What was put whole stays whole.
+func (o *overlay) patch(key string, val []byte, cols uint64) {
+	if e, ok := o.get(key); ok {
+		if e.op == opPut && e.cols != 0 {
+			cols |= e.cols
+		} else {
+			cols = 0
+		}
+	}
+	o.set(entry{key: key, val: val, op: opPut, cols: cols}, true)
+}
+
+func (o *overlay) del(key string) { o.set(entry{key: key, op: opDelete}, true) }
 
 func (o *overlay) set(e entry, log bool) {
 	c, i, ok := o.find(e.key)

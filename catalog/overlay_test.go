@@ -27,10 +27,10 @@ func TestOverlayAgainstMap(t *testing.T) {
 		case r < 60:
 			v := []byte(fmt.Sprint(step))
 			o.put(key, v)
-			model[key] = entry{key, v, opPut}
+			model[key] = entry{key: key, val: v, op: opPut}
 		case r < 95:
 			o.del(key)
-			model[key] = entry{key, nil, opDelete}
+			model[key] = entry{key: key, op: opDelete}
 		case r < 97 && len(marks) < 20:
 			marks = append(marks, state{o.mark(), maps.Clone(model)})
 		case r < 98 && len(marks) > 0:

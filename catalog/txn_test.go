@@ -320,3 +320,42 @@ func TestCacheUnderConcurrentCommits(t *testing.T) {
 	close(stop)
 	done.Wait()
 }
+
+// Two sessions change different columns of one row, as GRANT and CREATE INDEX do, with no lock between them.
+func TestConcurrentUpdatesOfOneRowMerge(t *testing.T) {
+	c := testCatalog(t)
+	w, grant, index := c.Begin(DatabasePostgres), c.Begin(DatabasePostgres), c.Begin(DatabasePostgres)
+	makeTable(t, w, 20000, "t", "a")
+	commit(t, w)
+	row := slices.Clone(must(grant.Get(PgClass, oidDatum(20000)))(t))
+	row[ClassRelacl] = ACLDatum([]ACLItem{{Grantee: 0, Grantor: BootstrapRole, Privs: AclSelect}})
+	if err := grant.Update(PgClass, row); err != nil {
+		t.Fatal(err)
+	}
+	row = slices.Clone(must(index.Get(PgClass, oidDatum(20000)))(t))
+	row[ClassRelhasindex] = types.BoolDatum(true)
+	if err := index.Update(PgClass, row); err != nil {
+		t.Fatal(err)
+	}
+	first, second := index.Batch(), grant.Batch()
+	for _, p := range [][]byte{first, second, first, second} {
+		if err := c.Apply(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := must(w.RelationByOID(20000))(t)
+	if !r.HasIndex || len(r.ACL) != 1 {
+		t.Errorf("has index %v, ACL %v", r.HasIndex, r.ACL)
+	}
+	// A patch of a row that was dropped meanwhile changes nothing.
+	if _, err := w.DeleteWhere(PgClass, Eq{ClassOid, oidDatum(20000)}); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, w)
+	if err := c.Apply(second); err != nil {
+		t.Fatal(err)
+	}
+	if r := must(w.RelationByOID(20000))(t); r != nil {
+		t.Error("the dropped table is back")
+	}
+}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -119,13 +120,13 @@ func (t *Txn) oldRow(def *relDef, row Row) (Row, error) {
 		}
 		return row, nil
 	}
-	if builtin, err := t.isBuiltin(def, row); err != nil || !builtin {
+	if builtin, err := t.cat.isBuiltin(def, row); err != nil || !builtin {
 		return nil, err
 	}
 	return row, nil
 }
 
-func (t *Txn) isBuiltin(def *relDef, row Row) (bool, error) {
+func (c *Catalog) isBuiltin(def *relDef, row Row) (bool, error) {
 	if builtinCount(def.oid) == 0 {
 		return false, nil
 	}
@@ -141,7 +142,7 @@ func (t *Txn) isBuiltin(def *relDef, row Row) (bool, error) {
 	}
 	buf := make(Row, len(def.cols))
 	found := false
-	err := t.cat.builtinScan(def, eq, buf, func(r Row) error {
+	err := c.builtinScan(def, eq, buf, func(r Row) error {
 		if matches(def, r, eq) {
 			found = true
 			return errStop
@@ -217,11 +218,17 @@ func (t *Txn) write(def *relDef, old, row Row) error {
 			t.over.put(string(t.indexKey(def, i, row, pk)), pk)
 		}
 	}
-	if row != nil {
+	switch {
+	case row != nil && old != nil:
+		if cols := changedCols(def, old, row); cols != 0 {
+			t.over.patch(string(key), appendRow(nil, def, row), cols)
+		}
+		return nil
+	case row != nil:
 		t.over.put(string(key), appendRow(nil, def, row))
 		return nil
 	}
-	builtin, err := t.isBuiltin(def, old)
+	builtin, err := t.cat.isBuiltin(def, old)
 	if err != nil {
 		return err
 	}
@@ -231,6 +238,26 @@ func (t *Txn) write(def *relDef, old, row Row) error {
 		t.over.del(string(key))
 	}
 	return nil
+}
+
+// changedCols is the set of columns in which two rows differ.
+func changedCols(def *relDef, a, b Row) uint64 {
+	var cols uint64
+	for i, typ := range def.cols {
+		x, y := &a[i], &b[i]
+		same := x.Null == y.Null
+		if same && !x.Null {
+			if types.ClassOf(typ) == types.Word {
+				same = x.W == y.W
+			} else {
+				same = bytes.Equal(x.B, y.B)
+			}
+		}
+		if !same {
+			cols |= 1 << i
+		}
+	}
+	return cols
 }
 
 func (t *Txn) indexKey(def *relDef, index int, row Row, pk []byte) []byte {
