@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	crashSeeds = flag.Int("crash.seeds", 15, "how many seeds the crash simulation runs")
+	crashSeeds = flag.Int("crash.seeds", 8, "how many seeds the crash simulation runs")
 	crashSeed  = flag.Uint64("crash.seed", 0, "the one seed to run, 0 for many")
 )
 
