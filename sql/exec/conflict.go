@@ -51,8 +51,8 @@ func (op *modifyOp) checkVisible(tid engine.TID) error {
 	if op.rt.st.Session.Tx().IsCurrent(op.old.Header.Xmin) {
 		return nil
 	}
-	ok, err = op.table.Fetch(op.rt.ctx, op.rt.st.Snapshot, tid, &op.old)
-	if err == nil && (!ok || op.old.TID != tid) {
+	ok, err = op.table.FetchVisible(op.rt.ctx, op.rt.st.Snapshot, tid, &op.old)
+	if err == nil && !ok {
 		err = errConcurrentUpdate()
 	}
 	return err

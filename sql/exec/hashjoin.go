@@ -231,6 +231,9 @@ func (op *hashJoinOp) innerRows(b *types.Batch) types.Rows {
 		return rows
 	}
 	keys := b.Cols[len(b.Cols)-len(op.n.ikeys):]
+	if op.onSel == nil {
+		op.onSel = noRows()
+	}
 	op.onSel = op.onSel[:0]
 	for j := range rows.Len() {
 		i := rows.At(j)

@@ -253,8 +253,14 @@ func subtract(rows types.Rows, gone, dst []int32) []int32 {
 	return dst
 }
 
-// select appends the rows for which condition x is true.
+// noRows is an empty selection; a nil one would mean all rows.
+func noRows() []int32 { return []int32{} }
+
+// selectRows appends the rows for which condition x is true. The result is never nil.
 func (x *expr) selectRows(f *frame, rows types.Rows, dst []int32) ([]int32, error) {
+	if dst == nil {
+		dst = make([]int32, 0, rows.Len())
+	}
 	if x.pred != nil {
 		return x.pred(f, rows, dst)
 	}

@@ -486,11 +486,11 @@ func (op *tidScanOp) next(max int) (*types.Batch, error) {
 		if tid.Block >= blocks {
 			continue
 		}
-		ok, err := op.table.Fetch(op.rt.ctx, op.rt.st.Snapshot, tid, &op.row)
+		ok, err := op.table.FetchVisible(op.rt.ctx, op.rt.st.Snapshot, tid, &op.row)
 		if err != nil {
 			return nil, err
 		}
-		if !ok || op.row.TID != tid {
+		if !ok {
 			continue
 		}
 		op.one.row = &op.row

@@ -127,6 +127,9 @@ func (op *recursiveOp) newRows(b *types.Batch) types.Rows {
 		op.vecs[k] = &b.Cols[c]
 	}
 	hashes := op.seen.hashes(op.vecs, rows)
+	if op.sel == nil {
+		op.sel = noRows()
+	}
 	op.sel = op.sel[:0]
 	for j := range rows.Len() {
 		i := rows.At(j)

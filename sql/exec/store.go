@@ -275,8 +275,10 @@ func (h *heldRows) deliver(max int64, sink Sink) (n int64, done bool, err error)
 			want = int(min(int64(want), max-n))
 		}
 		window(&h.view, h.store.chunks[h.at>>chunkShift], h.at&chunkMask, want)
-		if err := sink.Batch(&h.view); err != nil {
-			return n, false, err
+		if sink != nil {
+			if err := sink.Batch(&h.view); err != nil {
+				return n, false, err
+			}
 		}
 		n += int64(h.view.N)
 		h.at += h.view.N

@@ -22,6 +22,7 @@ type Table interface {
 	NewIndexScan(idx types.OID, opts engine.IndexScanOptions) (IndexScan, error)
 	Blocks() (storage.BlockNumber, error)
 	Fetch(ctx context.Context, snap *txn.Snapshot, tid engine.TID, dst *engine.Row) (bool, error)
+	FetchVisible(ctx context.Context, snap *txn.Snapshot, tid engine.TID, dst *engine.Row) (bool, error)
 	FetchVersion(ctx context.Context, tid engine.TID, dst *engine.Row) (bool, error)
 	Insert(ctx context.Context, s *engine.Session, row []types.Datum, opts engine.InsertOptions) (engine.TID, error)
 	InsertBatch(ctx context.Context, s *engine.Session, rows [][]types.Datum, tids []engine.TID,
