@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	_ "time/tzdata" // zones do not depend on the machine
@@ -65,12 +66,14 @@ const (
 
 // Server is a running server.
 type Server struct {
-	opts   Options
-	set    *settings.Server
-	eng    *engine.Engine
-	sql    *sql.Server
-	net    *server.Server
-	cancel context.CancelFunc
+	opts Options
+	set  *settings.Server
+	eng  *engine.Engine
+	sql  *sql.Server
+	// analyzer is sql once autovacuum may use it.
+	analyzer atomic.Pointer[sql.Server]
+	net      *server.Server
+	cancel   context.CancelFunc
 }
 
 // Open opens the directory, recovers it if need be, and serves.
@@ -127,7 +130,10 @@ func (s *Server) start(ctx context.Context) error {
 	s.eng, err = engine.Open(ctx, engine.Config{
 		FS: o.FS, Dir: o.Dir, Logger: o.Logger, Metrics: o.Metrics, Now: o.Now, Fatal: o.Fatal,
 		Options: engineOptions(s.set), Analyze: func(ctx context.Context, es *engine.Session, rel *catalog.Relation) error {
-			return s.sql.Analyze(ctx, es, rel)
+			if srv := s.analyzer.Load(); srv != nil {
+				return srv.Analyze(ctx, es, rel)
+			}
+			return nil // still starting: there will be another round
 		},
 	})
 	if err != nil {
@@ -136,6 +142,7 @@ func (s *Server) start(ctx context.Context) error {
 	s.sql = sql.NewServer(sql.ServerConfig{
 		Engine: s.eng, Settings: s.set, Logger: o.Logger, Metrics: o.Metrics, Now: o.Now, Version: Version,
 	})
+	s.analyzer.Store(s.sql)
 	s.net.SetSQL(s.sql)
 	if err := s.net.Listen(); err != nil {
 		return errors.Join(err, s.eng.Close(ctx, engine.CloseFast))

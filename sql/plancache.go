@@ -189,14 +189,23 @@ func (s *Session) cachedPlan(ctx context.Context, text string) (*compiled, error
 
 // plannable tells from the first word whether a statement has a plan.
 func plannable(key []byte) bool {
-	sc := parse.NewScanner(string(key[:min(len(key), 64)]))
-	tok := sc.Next()
-	word := bytes.ToLower(key[tok.Start:tok.End])
-	switch string(word) {
-	case "select", "insert", "update", "delete", "values", "with", "table", "(":
+	for len(key) > 0 && (key[0] == ' ' || key[0] == '\n' || key[0] == '\t' || key[0] == '\r') {
+		key = key[1:]
+	}
+	if len(key) > 0 && key[0] == '(' {
 		return true
 	}
-	return false
+	var word [len("select")]byte
+	n := 0
+	for n < len(key) && n < len(word) && (key[n]|0x20) >= 'a' && (key[n]|0x20) <= 'z' {
+		word[n] = key[n] | 0x20
+		n++
+	}
+	switch string(word[:n]) {
+	case "select", "insert", "update", "delete", "values", "with", "table":
+		return true
+	}
+	return n == 0 && len(key) > 0 && (key[0] == '/' || key[0] == '-') // a comment: the parser decides
 }
 
 // compileLifted compiles text with its literals left open. It returns nil, and no

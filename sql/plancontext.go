@@ -216,10 +216,13 @@ func (srv *Server) sweepTemp() {
 }
 
 // indexCompiler makes functions of the index expressions the catalog stores as text.
-type indexCompiler struct{ srv *Server }
+type indexCompiler struct{}
+
+// IndexExprs is what an engine needs to read and check indexes with expressions or predicates.
+func IndexExprs() engine.IndexExprCompiler { return indexCompiler{} }
 
 // CompileIndex satisfies engine.IndexExprCompiler.
-func (c *indexCompiler) CompileIndex(ctx context.Context, es *engine.Session, rel *catalog.Relation, idx *catalog.Index) ([]engine.IndexExpr, engine.IndexPredicate, error) {
+func (indexCompiler) CompileIndex(ctx context.Context, es *engine.Session, rel *catalog.Relation, idx *catalog.Index) ([]engine.IndexExpr, engine.IndexPredicate, error) {
 	env := types.DefaultEnv()
 	env.Types = es.Catalog().Types()
 	ac := &analyze.Context{

@@ -59,7 +59,7 @@ func NewServer(cfg ServerConfig) *Server {
 	}
 	srv.sessions.byPID = make(map[int32]*Session)
 	srv.rand.Rand = rand.New(rand.NewPCG(cfg.Engine.SystemID(), uint64(srv.started.UnixNano())))
-	cfg.Engine.SetIndexExprs(&indexCompiler{srv: srv})
+	cfg.Engine.SetIndexExprs(IndexExprs())
 	srv.sweepTemp()
 	return srv
 }

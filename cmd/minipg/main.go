@@ -18,6 +18,7 @@ import (
 
 	"github.com/minipg/minipg"
 	"github.com/minipg/minipg/engine"
+	"github.com/minipg/minipg/sql"
 	"github.com/minipg/minipg/storage"
 )
 
@@ -207,8 +208,9 @@ func (c *checkCmd) Run() error {
 		return err
 	}
 	start := time.Now()
-	stats, err := engine.Check(context.Background(), engine.Config{FS: storage.OSFS{}, Dir: c.Dir, Logger: zap.NewNop()},
-		func(p engine.Problem) { fmt.Println(p) })
+	stats, err := engine.Check(context.Background(), engine.Config{
+		FS: storage.OSFS{}, Dir: c.Dir, Logger: zap.NewNop(), IndexExprs: sql.IndexExprs(),
+	}, func(p engine.Problem) { fmt.Println(p) })
 	if err != nil {
 		return err
 	}
