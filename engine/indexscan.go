@@ -270,7 +270,7 @@ func (is *IndexScan) fromIndex(batch *types.Batch, key, payload []byte) error {
 		}
 	}
 	for col, c := range is.source {
-		d := types.NullDatum
+		var d types.Datum
 		if c.key >= 0 {
 			d = is.keyRow[c.key]
 		} else {

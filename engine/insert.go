@@ -31,12 +31,10 @@ type rowScratch struct {
 	old     indexEntry
 	fetched Row
 
-	batch      []byte // encoded rows of a batch, behind each other
-	batchRows  [][]byte
-	batchEnds  []int
-	external   []bool
-	toastChunk []types.Datum
-	check      uniqueCheck
+	batch     []byte // encoded rows of a batch, behind each other
+	batchRows [][]byte
+	batchEnds []int
+	check     uniqueCheck
 }
 
 // Insert adds a row, one datum per attribute (dropped ones null), to the table and its

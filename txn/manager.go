@@ -47,7 +47,6 @@ type Manager struct {
 	nextCSN      atomic.Uint64
 	oldestActive atomic.Uint64 // Invariant 3
 	advance      sync.Mutex    // held by who moves oldestActive
-	started      atomic.Bool
 }
 
 // Open opens the commit log. After replay StartUp must be called.

@@ -112,8 +112,6 @@ type Log struct {
 
 type deadLog struct{ err error }
 
-var errNotReplayed = errors.New("the log's end is not known before replay")
-
 // Open opens the log in cfg.Dir, which may be empty. Before anything is inserted
 // Replay must find its end.
 func Open(cfg Config) (*Log, error) {
