@@ -37,6 +37,7 @@ type modelTx struct {
 type change struct {
 	version  int
 	keys     bool // somebody who only needs the key to stay is hurt by it
+	maybe    bool // or so, as the transaction had locked some version FOR UPDATE
 	replaced bool // it began with an update
 }
 
@@ -228,17 +229,17 @@ func (m *model) blocked(tx *modelTx, key int, mode LockMode) bool {
 }
 
 // newer tells whether key changed since tx's snapshot, and whether the newest version is deleted.
-func (m *model) newer(tx *modelTx, key int) (changed, gone, keys bool) {
+func (m *model) newer(tx *modelTx, key int) (changed, gone, keys, maybe bool) {
 	if _, own := tx.own(key); own {
-		return false, false, false
+		return false, false, false, false
 	}
 	for _, v := range m.committed[key] {
 		if v.seq > m.snapshotSeq(tx) {
 			changed, gone = true, v.version == 0
-			keys = keys || v.keys
+			keys, maybe = keys || v.keys, maybe || v.maybe
 		}
 	}
-	return changed, gone, keys
+	return changed, gone, keys, maybe
 }
 
 func (m *model) pick(where map[int]TID) (key int, ok bool) {
@@ -301,9 +302,11 @@ func (m *model) expect(tx *modelTx, what string, key int, mode LockMode, res Res
 	if err != nil {
 		m.fatalf("%s of key %d: %v", what, key, err)
 	}
-	changed, gone, keys := m.newer(tx, key)
+	changed, gone, keys, maybe := m.newer(tx, key)
 	want := Ok
 	switch {
+	case mode == KeyShare && changed && maybe:
+		return res.Status == Ok
 	case mode == KeyShare && changed && !keys && !gone:
 		if m.blocked(tx, key, mode) {
 			want = WouldBlock
@@ -370,6 +373,7 @@ func (m *model) delete(tx *modelTx, snap *txn.Snapshot, where map[int]TID) {
 
 func (m *model) changed(tx *modelTx, key int, c change, mode LockMode) {
 	c.replaced = c.version != 0
+	c.maybe = slices.ContainsFunc(tx.locks[key], func(l modelLock) bool { return l.mode == Update })
 	if old, ok := tx.own(key); ok {
 		c.keys, c.replaced = c.keys || old.keys, old.replaced
 	}
