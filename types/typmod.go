@@ -324,9 +324,15 @@ func formatBase(t *TypeInfo, typmod int32) string {
 	case Timestamptz:
 		return formatTime("timestamp", mod, " with time zone")
 	case Char:
-		return "\"char\""
+		if withMod {
+			mod = "(" + strconv.Itoa(int(typmod)) + ")"
+		}
+		return "\"char\"" + mod
 	case Any:
 		return "\"any\""
+	}
+	if withMod && mod == "" && !HasTypmod(t.OID) {
+		mod = "(" + strconv.Itoa(int(typmod)) + ")"
 	}
 	return t.Name + mod
 }

@@ -7,18 +7,20 @@ import (
 	"github.com/minipg/minipg/types"
 )
 
-// pickState is min or max of any type: it keeps the value that wins, of equals the last, as PostgreSQL's larger and smaller functions.
+// pickState is min or max of any type: it keeps the value that wins, of equals the last, or for char(n) the first, as PostgreSQL's larger and
+// smaller functions.
 type pickState struct {
 	have types.Datum
 	set  bool
 	sign int // 1 for max, -1 for min
+	tie  int // 1 if the first of equals stays
 	cmp  func(a, b types.Datum) int
 	buf  []byte
 }
 
 func (s *pickState) Step(_ *Context, args []types.Datum) error {
 	d := args[0]
-	if s.set && s.cmp(s.have, d)*s.sign > 0 {
+	if s.set && s.cmp(s.have, d)*s.sign+s.tie > 0 {
 		return nil
 	}
 	s.set = true
@@ -53,7 +55,7 @@ func (s *pickState) Size() int { return 96 + cap(s.buf) }
 
 func pickAgg(name string, sign int) *Agg {
 	return &Agg{Name: name, Strict: true, New: func(call *AggCall) AggState {
-		return &pickState{sign: sign, cmp: types.Comparer(call.Args[0], call.Collation, call.Types)}
+		return &pickState{sign: sign, tie: b2i(call.Args[0] == types.Bpchar), cmp: types.Comparer(call.Args[0], call.Collation, call.Types)}
 	}}
 }
 

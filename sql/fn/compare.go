@@ -53,14 +53,19 @@ func (r *registry) comparison(prefix, support string, cmp compareFunc, vec func(
 
 // choice enters larger and smaller.
 func (r *registry) choice(larger, smaller string, cmp compareFunc) {
+	r.choiceOf(larger, smaller, cmp, 0)
+}
+
+// choiceOf takes of two equal values the second, or with tie 1 the first, as bpchar's functions do.
+func (r *registry) choiceOf(larger, smaller string, cmp compareFunc, tie int) {
 	r.fn(larger, func(_ *Context, a []types.Datum) (types.Datum, error) {
-		if cmp(a[0], a[1]) > 0 {
+		if cmp(a[0], a[1])+tie > 0 {
 			return a[0], nil
 		}
 		return a[1], nil
 	})
 	r.fn(smaller, func(_ *Context, a []types.Datum) (types.Datum, error) {
-		if cmp(a[0], a[1]) < 0 {
+		if cmp(a[0], a[1])-tie < 0 {
 			return a[0], nil
 		}
 		return a[1], nil
@@ -289,10 +294,14 @@ func registerCompare(r *registry) {
 		r.comparison(prefix, support, typeCompare(typ), nil)
 	}
 	for _, name := range []string{"xid", "cid"} {
-		eq := func(_ *Context, a []types.Datum) (types.Datum, error) { return types.BoolDatum(a[0].W == a[1].W), nil }
-		r.vec(name+"eq", eq, vecUnsigned(isEQ))
+		eq := func(_ *Context, a []types.Datum) (types.Datum, error) {
+			return types.BoolDatum(uint32(a[0].W) == uint32(a[1].W)), nil
+		}
+		r.fn(name+"eq", eq) // also with an int4, whose word is sign-extended
 	}
-	r.vec("xidneq", func(_ *Context, a []types.Datum) (types.Datum, error) { return types.BoolDatum(a[0].W != a[1].W), nil }, vecUnsigned(isNE))
+	r.fn("xidneq", func(_ *Context, a []types.Datum) (types.Datum, error) {
+		return types.BoolDatum(uint32(a[0].W) != uint32(a[1].W)), nil
+	})
 	registerContextCompare(r)
 
 	for name, cmp := range map[string]compareFunc{
@@ -301,11 +310,12 @@ func registerCompare(r *registry) {
 		r.choice(name+"larger", name+"smaller", cmp)
 	}
 	for name, cmp := range map[string]compareFunc{
-		"text": cmpBytes, "bpchar": typeCompare(types.Bpchar), "date": cmpSigned, "time": cmpSigned, "timestamp": cmpSigned, "timetz": typeCompare(types.Timetz),
+		"text": cmpBytes, "date": cmpSigned, "time": cmpSigned, "timestamp": cmpSigned, "timetz": typeCompare(types.Timetz),
 		"interval": typeCompare(types.Interval), "numeric": typeCompare(types.Numeric), "xid8": cmpUnsigned, "pg_lsn": cmpUnsigned,
 	} {
 		r.choice(name+"_larger", name+"_smaller", cmp)
 	}
+	r.choiceOf("bpchar_larger", "bpchar_smaller", typeCompare(types.Bpchar), 1)
 }
 
 // registerContextCompare enters comparisons that need the catalog: of arrays, records and enums.

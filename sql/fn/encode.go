@@ -184,6 +184,9 @@ func registerEncode(r *registry) {
 		return a[0], err
 	})
 	r.fn("length_in_encoding", func(_ *Context, a []types.Datum) (types.Datum, error) {
+		if n := encodingNumber(a[1].B); n < 0 {
+			return types.Datum{}, errParameter("invalid encoding name \"%s\"", a[1].B)
+		}
 		if _, err := encodingNamed(a[1].B, "source"); err != nil {
 			return types.Datum{}, err
 		}

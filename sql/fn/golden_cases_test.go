@@ -12,6 +12,7 @@ func goldenSets() map[string]func() []string {
 		"array":    arrayFnCases,
 		"series":   seriesCases,
 		"datetime": datetimeFnCases,
+		"misc":     miscCases,
 	}
 }
 

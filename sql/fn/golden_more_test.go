@@ -315,3 +315,59 @@ func datetimeFnCases() (out []string) {
 	out = append(out, calls("overlaps_time", tn, tn, tn, tn)...)
 	return out
 }
+
+func miscCases() (out []string) {
+	hashes := func(name string, v []string, extended string) {
+		out = append(out, calls(name, v)...)
+		out = append(out, calls(extended, v, vals("int8", "0", "1", "-1", "12345678901"))...)
+	}
+	hashes("hashint2", vals("int2", int2Vals...), "hashint2extended")
+	hashes("hashint4", vals("int4", int4Vals...), "hashint4extended")
+	hashes("hashint8", vals("int8", int8Vals...), "hashint8extended")
+	hashes("hashfloat4", vals("float4", realVals...), "hashfloat4extended")
+	hashes("hashfloat8", vals("float8", floatVals...), "hashfloat8extended")
+	hashes("hashtext", vals("text", "", "a", "abcd", "abcdefghijk", "abcdefghijkl", "abcdefghijklmnopqrstuvwxyz é"), "hashtextextended")
+	hashes("hashname", vals("name", "abc"), "hashnameextended")
+	hashes("hashbpchar", vals("bpchar", "abc  ", "abc"), "hashbpcharextended")
+	hashes("hashchar", vals(`"char"`, "a", `\377`), "hashcharextended")
+	hashes("hashoid", vals("oid", "0", "4294967295"), "hashoidextended")
+	hashes("hash_numeric", vals("numeric", "0", "1", "1.0", "100", "10000", "0.0001", "-123.456", "1e20", "nan", "inf", "123456789.123456789"), "hash_numeric_extended")
+	hashes("uuid_hash", vals("uuid", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"), "uuid_hash_extended")
+	hashes("time_hash", vals("time", "00:00", "12:34:56.789"), "time_hash_extended")
+	hashes("timestamp_hash", vals("timestamp", "2000-01-01", "1999-01-01 01:02:03"), "timestamp_hash_extended")
+	hashes("timetz_hash", vals("timetz", "12:34:56+05"), "timetz_hash_extended")
+	hashes("interval_hash", vals("interval", "1 day", "24:00", "-1 month"), "interval_hash_extended")
+	hashes("hash_array", vals("int4[]", "{}", "{1}", "{1,NULL,3}", "{{1,2}}"), "hash_array_extended")
+	out = append(out, calls("format_type", vals("oid", "0", "16", "18", "23", "25", "1042", "1043", "1700", "1014", "1015", "1560", "1114", "1231", "2249", "999999", `\N`), vals("int4", "-1", "6", "655366", `\N`))...)
+	out = append(out, calls("pg_size_pretty", vals("int8", "0", "1", "-1", "1023", "10239", "10240", "10485247", "10485248", "10737418240", "-10240", "1099511627776", "9223372036854775807", "-9223372036854775808", "20000000000000000"))...)
+	out = append(out, calls("pg_size_pretty_numeric", vals("numeric", "0", "1", "-1", "10239", "10240", "10240.5", "10485247", "10485248", "10737418240.9", "-10240", "1e20", "1e30", "nan"))...)
+	out = append(out, calls("pg_size_bytes", vals("text", "1", "1kB", "1 MB", "1.5 GB", "-2TB", "1PB", "1e3", "1e3 kB", " 12 bytes ", "x", "1 x", "", "1.", ".5 kB", "1EB", "10000000PB", "1B"))...)
+	for _, f := range []string{"int4_int4", "int8_int8", "int2_int4"} {
+		v := vals("int4", "1", "5", "10")
+		switch f {
+		case "int8_int8":
+			v = vals("int8", "1", "5", "9223372036854775807")
+		case "int2_int4":
+			v = vals("int2", "1", "5", "32767")
+		}
+		off := vals("int4", "0", "3", "-1")
+		if f == "int8_int8" {
+			off = vals("int8", "0", "3", "-1", "9223372036854775807")
+		}
+		out = append(out, calls("in_range_"+f, v, v, off, vals("bool", "t", "f"), vals("bool", "t", "f"))...)
+	}
+	fv := vals("float8", "1", "5", "inf", "nan", "-inf")
+	out = append(out, calls("in_range_float8_float8", fv, fv, vals("float8", "0", "3", "-1", "inf", "nan"), vals("bool", "t", "f"), vals("bool", "t", "f"))...)
+	nv := vals("numeric", "1", "5", "inf", "nan", "-inf")
+	out = append(out, calls("in_range_numeric_numeric", nv, nv, vals("numeric", "0", "3", "-1", "inf", "nan"), vals("bool", "t", "f"), vals("bool", "t", "f"))...)
+	tv := vals("timestamp", "2000-01-01", "2000-02-01")
+	out = append(out, calls("in_range_timestamp_interval", tv, tv, vals("interval", "0", "1 month", "-1 day"), vals("bool", "t", "f"), vals("bool", "t", "f"))...)
+	dv := vals("date", "2000-01-01", "2000-02-01")
+	out = append(out, calls("in_range_date_interval", dv, dv, vals("interval", "0", "1 month", "-1 day"), vals("bool", "t", "f"), vals("bool", "t", "f"))...)
+	iv := vals("interval", "1 day", "1 month")
+	out = append(out, calls("in_range_interval_interval", iv, iv, vals("interval", "0", "1 month", "-1 day"), vals("bool", "t", "f"), vals("bool", "t", "f"))...)
+	tt := vals("time", "00:00", "12:00", "23:00")
+	out = append(out, calls("in_range_time_interval", tt, tt, vals("interval", "0", "3:00", "30:00", "-1 day"), vals("bool", "t", "f"), vals("bool", "t", "f"))...)
+	out = append(out, calls("pg_num_nulls", vals("int4", "1", `\N`), vals("text", "a", `\N`))...)
+	return out
+}

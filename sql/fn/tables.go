@@ -11,4 +11,5 @@ var tables = []func(*registry){
 	registerArray,
 	registerSeries,
 	registerAggregates,
+	registerMisc,
 }
