@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/minipg/minipg/storage"
 	"github.com/minipg/minipg/storage/faultfs"
 	"github.com/minipg/minipg/txn"
 )
@@ -353,5 +352,3 @@ func TestCrashesCatchBrokenVariants(t *testing.T) {
 		})
 	}
 }
-
-var _ storage.FS = (*faultfs.FS)(nil)

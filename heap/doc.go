@@ -43,7 +43,9 @@
 //     first registered in the lock manager.
 //  5. A shared row lock is taken under the page latch (without waiting), and a
 //     changer of the tuple looks for conflicting ones under the exclusive latch.
-//     An update copies the old version's holders to the new TID under the latch.
+//     An update copies the old version's holders to the new one under the latch.
+//     A lock names its version by TID and xmin, as TIDs are used again. Past
+//     maxSharedRowLocks a transaction holds all rows of the relation instead.
 //  6. A heap-only tuple is reachable by ctid or redirect from a root line pointer
 //     on its page, until the chain is dead to every snapshot.
 //  7. A line pointer becomes unused only when no index entry leads to it: after the
@@ -55,8 +57,8 @@
 //
 // # Lock order
 //
-// Heavyweight tuple lock, then shared row locks or a transaction's lock while no
-// latch is held. Latches: old heap page, then another heap page by try only (or
+// Heavyweight tuple lock (the queue of those who want the row), then shared row
+// locks or a transaction's lock, while no latch is held. Latches: old heap page, then another heap page by try only (or
 // a new one from extension), then the visibility map page. FSM pages are latched
 // while a heap latch is held, never the reverse. The extension lock may be taken
 // with a heap page latched.

@@ -43,7 +43,6 @@ func (h *Heap) Fetch(snap *txn.Snapshot, tid TID, dst *FetchBuf) (data []byte, o
 	h.pruneIfFull(buf)
 	page := buf.Page()
 	w := walk(page, tid)
-	var hints hintList
 	if page.HasFlags(storage.PageAllVisible) {
 		if t := w.next(); t != nil {
 			dst.take(t, w.tid)
@@ -52,6 +51,7 @@ func (h *Heap) Fetch(snap *txn.Snapshot, tid TID, dst *FetchBuf) (data []byte, o
 		buf.ReleaseShared()
 		return dst.Data, ok, nil
 	}
+	var hints hintList
 	for t := w.next(); t != nil; t = w.next() {
 		sees, hint := h.visible(t, snap)
 		if hint != 0 {
