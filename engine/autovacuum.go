@@ -106,7 +106,11 @@ func (l *launcher) table(pid int32, st *tableStats) {
 
 func (l *launcher) tend(ctx context.Context, s *Session, st *tableStats) error {
 	rel, err := s.cat.RelationByOID(st.key.rel)
-	if err != nil || rel == nil || rel.Persistence == catalog.Temporary || rel.File.Number == 0 {
+	if err == nil && rel == nil {
+		l.e.stats.forget(st.key) // counters of a dropped table
+		return nil
+	}
+	if err != nil || rel.Persistence == catalog.Temporary || rel.File.Number == 0 {
 		return err
 	}
 	needs := l.needs(rel, st)

@@ -122,7 +122,10 @@ func (e *Engine) checkpoint(ctx context.Context, req checkpointRequest) error {
 		redo: redo, nextXID: uint64(e.txn.NextXID()), oldestXID: uint64(e.txn.Horizon()),
 		nextOID: e.oids.logged(), nextFile: e.files.logged(),
 	}
-	written, err := e.flushEverything(ctx, c.pace(e, req, redo, began))
+	written, err := e.flushEverything(ctx, storage.FlushOptions{
+		SkipUnlogged: true, // a crash empties them
+		Pace:         c.pace(e, req, redo, began),
+	})
 	if err != nil {
 		return err
 	}
@@ -144,7 +147,7 @@ func requestKind(req checkpointRequest) int {
 }
 
 // flushEverything makes durable what was logged before the redo point.
-func (e *Engine) flushEverything(ctx context.Context, pace func(done, total int) error) (written int, err error) {
+func (e *Engine) flushEverything(ctx context.Context, opts storage.FlushOptions) (written int, err error) {
 	e.txn.DelayBarrier()
 	if err := e.txn.FlushAll(); err != nil {
 		return 0, err
@@ -152,7 +155,7 @@ func (e *Engine) flushEverything(ctx context.Context, pace func(done, total int)
 	if err := e.cat.Flush(ctx); err != nil {
 		return 0, err
 	}
-	if written, err = e.pool.FlushAll(ctx, storage.FlushOptions{Pace: pace}); err != nil {
+	if written, err = e.pool.FlushAll(ctx, opts); err != nil {
 		return written, err
 	}
 	return written, e.syncFiles(ctx)
@@ -249,7 +252,7 @@ func (e *Engine) shutdownCheckpoint(ctx context.Context) error {
 	e.ckpt.mu.Lock()
 	defer e.ckpt.mu.Unlock()
 	redo := e.log.AdvanceRedoPoint()
-	if _, err := e.flushEverything(ctx, nil); err != nil {
+	if _, err := e.flushEverything(ctx, storage.FlushOptions{}); err != nil {
 		return err
 	}
 	return e.recordCheckpoint(kindShutdown, checkpointRecord{

@@ -20,6 +20,9 @@ type InsertOptions struct {
 	// DeferUnique collects, instead of failing, duplicates of deferrable constraints (those with
 	// Immediate false) to be looked at again; nil checks them at once.
 	DeferUnique func(idx *catalog.Index, tid TID, row []types.Datum)
+	// FailedRow, if set, receives the number of the row that an error of InsertBatch is about ("COPY
+	// t, line N").
+	FailedRow *int
 }
 
 // rowScratch is what a session works with while it writes rows.
@@ -78,28 +81,38 @@ func (t *Table) InsertBatch(ctx context.Context, s *Session, rows [][]types.Datu
 	for at := 0; at < len(rows); {
 		n, external, err := t.encodeRun(ctx, s, rows[at:])
 		if err != nil {
+			opts.failed(at + n)
 			return tids, err
 		}
 		tids, err = t.heap.MultiInsert(ctx, &s.heapW, s.row.batchRows, tids, heap.InsertOptions{
 			Frozen: opts.Frozen, External: external, SkipFSM: opts.SkipFSM, Ring: opts.Ring,
 		})
 		if err != nil {
+			opts.failed(len(tids) - first)
 			return tids, err
 		}
 		at += n
 	}
 	s.count(t.stats, tableDelta{inserted: int64(len(rows))})
-	for _, ti := range t.indexes {
-		if !ti.idx.Ready {
-			continue
-		}
-		for i, row := range rows {
+	// Row by row, so that of several violations the one PostgreSQL reports is reported.
+	for i, row := range rows {
+		for _, ti := range t.indexes {
+			if !ti.idx.Ready {
+				continue
+			}
 			if err := t.insertEntry(ctx, s, ti, row, tids[first+i], &opts); err != nil {
+				opts.failed(i)
 				return tids, err
 			}
 		}
 	}
 	return tids, nil
+}
+
+func (o *InsertOptions) failed(row int) {
+	if o.FailedRow != nil {
+		*o.FailedRow = row
+	}
 }
 
 // encodeRun encodes the rows at the front that are alike in having values out of line or not.
@@ -112,7 +125,7 @@ func (t *Table) encodeRun(ctx context.Context, s *Session, rows [][]types.Datum)
 		}
 		stored, ext, err := t.toastRow(ctx, s, row, nil)
 		if err != nil {
-			return 0, false, err
+			return n, false, err
 		}
 		w.batch = t.rel.Row.Encode(w.batch, stored)
 		w.batchEnds = append(w.batchEnds, len(w.batch))

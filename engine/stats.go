@@ -30,8 +30,8 @@ type tableStats struct {
 	}
 }
 
-// statsTable holds the counters of every table that was opened. Entries go when the table's files
-// go; their number is bounded by that of the tables.
+// statsTable holds the counters of every table that was opened; autovacuum drops those of tables that
+// are gone.
 type statsTable struct {
 	sync.RWMutex
 	tables map[tableKey]*tableStats
@@ -54,6 +54,12 @@ func (st *statsTable) table(db, rel catalog.OID) *tableStats {
 		st.tables[key] = t
 	}
 	return t
+}
+
+func (st *statsTable) forget(key tableKey) {
+	st.Lock()
+	defer st.Unlock()
+	delete(st.tables, key)
 }
 
 func (st *statsTable) all() []*tableStats {
