@@ -370,4 +370,3 @@ func TestCancel(t *testing.T) {
 }
 
 var _ Tables = oneTable{}
-
