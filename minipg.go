@@ -40,6 +40,8 @@ type Options struct {
 	Port      int    // 0 picks a free one
 	SocketDir string // directory of the Unix socket; "" for none
 	HTTPAddr  string // address of the metrics page; "" for none
+	// MetricsListen lets the setting metrics_listen decide instead of HTTPAddr.
+	MetricsListen bool
 
 	// Settings override those of the directory's files, as on the command line.
 	Settings []Setting
@@ -94,9 +96,13 @@ func Open(ctx context.Context, opts Options) (_ *Server, err error) {
 	if s.set, err = loadSettings(&opts); err != nil {
 		return nil, err
 	}
+	if opts.MetricsListen {
+		opts.HTTPAddr = s.set.Str(settings.MetricsListen)
+	}
 	s.net = server.New(server.Config{
 		Logger: opts.Logger, Metrics: opts.Metrics, Now: opts.Now, Host: opts.Host, Port: opts.Port,
 		SocketDir: opts.SocketDir, HTTPAddr: opts.HTTPAddr, MaxConnections: int(s.set.Int(settings.MaxConnections)),
+		MaxMessage:     int(s.set.Bytes(settings.MaxMessageSize)),
 		StartupTimeout: time.Duration(s.set.Int(settings.AuthenticationTimeout)) * time.Second,
 	})
 	if err := s.net.ServeHTTP(); err != nil {
@@ -119,6 +125,11 @@ func loadSettings(opts *Options) (*settings.Server, error) {
 	}
 	if err := set.Load(); err != nil {
 		return nil, err
+	}
+	if !opts.MetricsListen {
+		if err := set.SetDynamicDefault(settings.MetricsListen, opts.HTTPAddr); err != nil {
+			return nil, err
+		}
 	}
 	return set, set.SetDynamicDefault(settings.DataDirectory, opts.Dir)
 }

@@ -8,6 +8,7 @@ import (
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
+	"github.com/minipg/minipg/btree"
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/engine"
 	"github.com/minipg/minipg/engine/settings"
@@ -152,6 +153,7 @@ func (s *Session) updateExtend() {
 	x.PrepareUnder = s.set.Str(settings.RelationExtensionPrepare) == "under"
 	x.PublishSelf = s.set.Str(settings.RelationExtensionPublish) == "self"
 	x.Recheck = s.set.Bool(settings.RelationExtensionRecheck)
+	s.eng.SetLeafLock(btree.LeafLock(s.set.Int(settings.BtreeLeafLock)), s.set.Bool(settings.BtreeFastpath))
 }
 
 func (s *Session) standardStrings() bool           { return s.cached.standardStrings }

@@ -28,7 +28,7 @@ type serveCmd struct {
 	Port    int      `short:"p" default:"5432" help:"Port; 0 picks a free one and prints it."`
 	Socket  string   `short:"k" name:"socket-dir" default:"/tmp" help:"Directory of the Unix socket; empty for none."`
 	Set     []string `short:"c" name:"set" sep:"none" placeholder:"NAME=VALUE" help:"A setting; may be given again."`
-	Metrics string   `name:"metrics-listen" default:"127.0.0.1:9187" help:"Address of the metrics page; empty for none."`
+	Metrics *string  `name:"metrics-listen" placeholder:"127.0.0.1:9187" help:"Address of the metrics page; empty for none."`
 }
 
 type checkCmd struct {
@@ -122,7 +122,10 @@ func (c *serveCmd) Run() error {
 		return err
 	}
 	opts := minipg.Options{
-		Dir: c.Dir, Host: c.Host, Port: c.Port, SocketDir: c.Socket, HTTPAddr: c.Metrics, Logger: newLogger(),
+		Dir: c.Dir, Host: c.Host, Port: c.Port, SocketDir: c.Socket, MetricsListen: true, Logger: newLogger(),
+	}
+	if c.Metrics != nil {
+		opts.Settings = append(opts.Settings, minipg.Setting{Name: "metrics_listen", Value: *c.Metrics})
 	}
 	for _, a := range c.Set {
 		name, value, ok := strings.Cut(a, "=")
