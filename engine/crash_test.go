@@ -218,6 +218,9 @@ func simulate(t testing.TB, seed uint64, unsafe Unsafe) (err error) {
 			MaxWALSize: func() int64 { return 8 << 20 }, MinWALSize: func() int64 { return 256 << 10 },
 		},
 	}
+	if unsafe.NoLogBeforeData {
+		sim.cfg.Options.SharedBuffers = 24 // only what is evicted in time can betray it
+	}
 	if err := sim.start(); err != nil {
 		return err
 	}
