@@ -77,9 +77,20 @@ func (r regNames) RegIn(typ types.OID, s string) (types.OID, error) {
 	if i := strings.IndexByte(s, '.'); i >= 0 {
 		schema, name = s[:i], s[i+1:]
 	}
-	if typ == types.Regclass {
+	switch typ {
+	case types.Regclass:
 		if rel := a.findRelation(schema, name); rel != nil {
 			return rel.OID, nil
+		}
+	case types.Regtype:
+		for _, ns := range r.c.SearchPath {
+			if t, _ := r.c.Catalog.TypeByName(ns, name); t != nil {
+				return t.OID, nil
+			}
+		}
+	case types.Regnamespace:
+		if ns, _ := r.c.Catalog.NamespaceByName(name); ns != nil {
+			return ns.OID, nil
 		}
 	}
 	return 0, fmt.Errorf("no %s", s)
@@ -89,6 +100,14 @@ func (r regNames) RegOut(typ, oid types.OID) (string, bool) {
 	if typ == types.Regclass {
 		if rel, _ := r.c.Catalog.RelationByOID(oid); rel != nil {
 			return newAnalysis(r.c, "").relationName(rel), true
+		}
+	}
+	if typ == types.Regtype {
+		return newAnalysis(r.c, "").formatType(oid), true
+	}
+	if typ == types.Regnamespace {
+		if ns, _ := r.c.Catalog.NamespaceByOID(oid); ns != nil {
+			return QuoteIdent(ns.Name), true
 		}
 	}
 	return "", false
@@ -406,7 +425,7 @@ func (c *testCatalog) constraint(r *catalog.Relation, k *pg_query.Constraint, co
 		}
 		x := &catalog.Index{
 			OID: c.oid(), Name: con.Name, Namespace: r.Namespace, Table: r.OID, AM: catalog.AMBtree, NKeyAtts: len(keys), Unique: true,
-			Primary: con.Kind == catalog.ConstraintPrimary, Immediate: !k.Deferrable, Valid: true, Ready: true, Live: true, Constraint: con.OID,
+			Primary: con.Kind == catalog.ConstraintPrimary, Immediate: !k.Deferrable, Valid: true, Ready: true, Live: true, Constraint: con.OID, NullsNotDistinct: k.NullsNotDistinct,
 		}
 		for _, n := range con.Key {
 			x.Keys = append(x.Keys, c.indexKey(ctx, r.Attrs[n-1].Type, r.Attrs[n-1].Collation, n, ""))

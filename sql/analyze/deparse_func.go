@@ -67,20 +67,24 @@ func lengthCoercion(n *FuncExpr) int32 {
 
 // funcCall prints an expression where the grammar wants a function call. Follows get_rule_expr_funccall.
 func (d *deparser) funcCall(e Expr) {
-	ok := false
-	switch n := e.(type) {
-	case *FuncExpr:
-		ok = n.Format == ExplicitCall || n.Format == SQLSyntax
-	case *NullIfExpr, *CoalesceExpr, *MinMaxExpr, *SQLValueFunction:
-		ok = true
-	}
-	if ok {
+	if looksLikeFunction(e) {
 		d.expr(e, true)
 		return
 	}
 	d.str("CAST(")
 	d.expr(e, false)
 	d.str(" AS " + d.typeModName(e.Type(), e.Typmod()) + ")")
+}
+
+// looksLikeFunction tells what is printed as the grammar's func_expr.
+func looksLikeFunction(e Expr) bool {
+	switch n := e.(type) {
+	case *FuncExpr:
+		return n.Format == ExplicitCall || n.Format == SQLSyntax
+	case *NullIfExpr, *CoalesceExpr, *MinMaxExpr, *SQLValueFunction:
+		return true
+	}
+	return false
 }
 
 // aggregate follows get_agg_expr.
@@ -216,6 +220,10 @@ func (d *deparser) sqlSyntax(n *FuncExpr) bool {
 		arg(0)
 		d.str("))")
 	case "substring":
+		// substring(text from pattern) is printed as the call it is.
+		if len(n.Args) == 2 && n.Args[1].Type() == types.Text {
+			return false
+		}
 		d.substring(n)
 	case "btrim":
 		d.trim("BOTH", n)

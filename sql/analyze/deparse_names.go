@@ -12,7 +12,9 @@ type deparseSpace struct {
 	rtable []*RangeTableEntry
 	ctes   []*CTE
 	names  []string // of the entries; "" for a join without an alias
-	cols   []*deparseColumns
+	// reserved are names of entries that are not there.
+	reserved []string
+	cols     []*deparseColumns
 	// usingNames are names of merged columns that must be unique in the whole query, where uniqueUsing says so.
 	uniqueUsing bool
 	usingNames  []string
@@ -41,10 +43,11 @@ func relationSpace(rel *catalog.Relation) *deparseSpace {
 	return sp
 }
 
-// querySpace chooses names for everything in q; outer are the spaces around it. Follows set_deparse_for_query.
-func querySpace(q *Query, outer []*deparseSpace) *deparseSpace {
+// querySpace chooses names for everything in q; outer are the spaces around it. With view set the names old and
+// new are taken. Follows set_deparse_for_query.
+func querySpace(q *Query, outer []*deparseSpace, view bool) *deparseSpace {
 	sp := &deparseSpace{rtable: q.RTable, ctes: q.CTEs}
-	sp.chooseNames(outer)
+	sp.chooseNames(outer, view)
 	sp.cols = make([]*deparseColumns, len(sp.rtable))
 	for i := range sp.cols {
 		sp.cols[i] = &deparseColumns{}
@@ -77,10 +80,13 @@ func entryRelation(rte *RangeTableEntry) *catalog.Relation {
 }
 
 // chooseNames gives every entry a name no other entry of this query or those around it has. Follows set_rtable_names.
-func (sp *deparseSpace) chooseNames(outer []*deparseSpace) {
+func (sp *deparseSpace) chooseNames(outer []*deparseSpace, view bool) {
+	if view {
+		sp.reserved = []string{"old", "new"}
+	}
 	counter := map[string]int{}
-	for _, o := range outer {
-		for _, n := range o.names {
+	for _, o := range append(outer[:len(outer):len(outer)], sp) {
+		for _, n := range append(o.reserved[:len(o.reserved):len(o.reserved)], o.names...) {
 			if n != "" {
 				counter[n] = 0
 			}

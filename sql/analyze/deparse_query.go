@@ -47,29 +47,13 @@ func (d *deparser) query(q *Query, names []string, visible bool) {
 		*d = saved
 		d.buf = buf
 	}()
-	d.prefix = len(saved.spaces) > 0 || rtableSize(q) != 1
-	d.spaces = append([]*deparseSpace{querySpace(q, saved.spaces)}, saved.spaces...)
+	top := len(saved.spaces) == 0
+	// A view's range table holds old and new besides, so columns are never printed without a qualifier.
+	d.prefix = true
+	d.spaces = append([]*deparseSpace{querySpace(q, saved.spaces, top)}, saved.spaces...)
 	d.names, d.visible = names, visible
 	d.inGroupBy, d.inSort = false, false
 	d.selectQuery(q)
-}
-
-// rtableSize counts the entries PostgreSQL would have, which has one for each arm of a set operation.
-func rtableSize(q *Query) int {
-	n := len(q.RTable)
-	var arms func(s *SetOp)
-	arms = func(s *SetOp) {
-		switch {
-		case s == nil:
-		case s.Query != nil:
-			n++
-		default:
-			arms(s.Left)
-			arms(s.Right)
-		}
-	}
-	arms(q.SetOp)
-	return n
 }
 
 // selectQuery follows get_select_query_def.

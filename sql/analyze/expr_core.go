@@ -326,7 +326,8 @@ func (s *state) resolveColumnRef(names []string, loc int) (Expr, func()) {
 func (s *state) transformTypeCast(t *pg_query.TypeCast) Expr {
 	typ, typmod := s.typeNameMod(t.TypeName)
 	var e Expr
-	if arr := t.Arg.GetAArrayExpr(); arr != nil {
+	// In text that was printed, a cast of ARRAY[...] is one of the whole array: one of its elements is printed on them.
+	if arr := t.Arg.GetAArrayExpr(); arr != nil && (!s.noPositions || len(arr.Elements) == 0) {
 		base, baseMod := s.baseTypeMod(typ, typmod)
 		if elem := s.elemType(base); elem != 0 {
 			e = s.transformArrayExpr(arr, base, elem, baseMod)
