@@ -361,6 +361,8 @@ func (c *conn) idle() error {
 	if err := c.w.flush(); err != nil {
 		return err
 	}
+	c.r.shrink()
+	c.w.shrink()
 	c.sess.Idle()
 	if d := c.sess.IdleTimeout(); d > 0 {
 		return c.net.SetReadDeadline(c.srv.cfg.Now().Add(d))

@@ -83,7 +83,7 @@ func (r *reader) fill(n int) error {
 
 // shrink gives up a large buffer while the connection is idle.
 func (r *reader) shrink() {
-	if r.r == r.w && len(r.buf) > minReadBuffer {
+	if r.r == r.w && len(r.buf) > keepReadBuffer {
 		r.buf, r.r, r.w = nil, 0, 0
 	}
 }

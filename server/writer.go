@@ -17,7 +17,7 @@ import (
 
 const (
 	flushSize       = 64 << 10
-	keepWriteBuffer = 8 << 10
+	keepWriteBuffer = 16 << 10
 )
 
 // writer collects the messages to a client. It is the session's sql.ResultWriter.

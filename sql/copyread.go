@@ -27,7 +27,6 @@ type copyReader struct {
 	column string // being converted, for the error's context
 	value  []byte
 	inLine []byte
-	eol    byte // '\n', 'r' for CR alone, 'b' for both; 0 not known yet
 	fields []copyField
 	text   []byte // unescaped values of a line
 }

@@ -8,14 +8,13 @@ import (
 
 // rowSink encodes batches and hands them to the client.
 type rowSink struct {
-	w       ResultWriter
-	cols    []Column
-	env     *types.Env
-	values  [][]byte
-	ends    []int // of each value in buf; -1 for one that aliases the batch
-	buf     []byte
-	rows    int64
-	maxCols int
+	w      ResultWriter
+	cols   []Column
+	env    *types.Env
+	values [][]byte
+	ends   []int // of each value in buf; -1 for one that aliases the batch
+	buf    []byte
+	rows   int64
 }
 
 func (s *rowSink) reset(w ResultWriter, cols []Column, env *types.Env) {

@@ -33,31 +33,29 @@ type prepared struct {
 
 // portal is a bound statement on its way.
 type portal struct {
-	name    string
-	stmt    *prepared
-	c       *compiled
-	params  []types.Datum
-	formats []int16
-	cols    []Column // with their formats
-	state   exec.ExecState
-	run     *exec.Execution
-	snap    *txn.Snapshot
-	done    bool
-	failed  bool
-	level   int // savepoints there were when it was made
-	rows    int64
+	name   string
+	stmt   *prepared
+	c      *compiled
+	params []types.Datum
+	cols   []Column // with their formats
+	state  exec.ExecState
+	run    *exec.Execution
+	snap   *txn.Snapshot
+	done   bool
+	failed bool
+	level  int // savepoints there were when it was made
+	rows   int64
 
 	// of a cursor
-	declared  bool
-	scroll    bool
-	noScroll  bool
-	hold      bool
-	binary    bool
-	created   time.Time
-	held      *heldRows // rows read so far, where it can go back or outlives its transaction
-	position  int64
-	started   time.Time
-	utilityTo string
+	declared bool
+	scroll   bool
+	noScroll bool
+	hold     bool
+	binary   bool
+	created  time.Time
+	held     *heldRows // rows read so far, where it can go back or outlives its transaction
+	position int64
+	started  time.Time
 }
 
 // Parse makes a prepared statement.

@@ -266,7 +266,7 @@ type regNames struct{ s *Session }
 
 // RegIn resolves a name as the input function of a reg* type does.
 func (r regNames) RegIn(typ types.OID, text string) (types.OID, error) {
-	oid, ok, err := catalogFuncs{r.s}.ToReg(typ, text)
+	oid, ok, err := catalogFuncs(r).ToReg(typ, text)
 	if err != nil || ok {
 		return oid, err
 	}

@@ -45,34 +45,3 @@ type ResultWriter interface {
 	CopyData(data []byte) error
 	CopyDone()
 }
-
-// discard is a ResultWriter for statements nobody watches.
-type discard struct{ notice func(*pgerr.Error) }
-
-func (discard) RowDescription([]Column)          {}
-func (discard) DataRow([][]byte) error           { return nil }
-func (discard) CommandComplete([]byte)           {}
-func (discard) EmptyQuery()                      {}
-func (discard) PortalSuspended()                 {}
-func (discard) NoData()                          {}
-func (discard) ParameterDescription([]types.OID) {}
-func (discard) ParseComplete()                   {}
-func (discard) BindComplete()                    {}
-func (discard) CloseComplete()                   {}
-func (discard) ParameterStatus(string, string)   {}
-func (discard) CopyOut(int16, []int16)           {}
-func (discard) CopyData([]byte) error            { return nil }
-func (discard) CopyDone()                        {}
-func (d discard) Notice(e *pgerr.Error) {
-	if d.notice != nil {
-		d.notice(e)
-	}
-}
-
-func (discard) CopyIn(int16, []int16) error {
-	return pgerr.New(pgerr.FeatureNotSupported, "COPY FROM STDIN is not possible here")
-}
-
-func (discard) CopyRead(context.Context) ([]byte, error) {
-	return nil, pgerr.New(pgerr.FeatureNotSupported, "COPY FROM STDIN is not possible here")
-}

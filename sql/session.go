@@ -70,7 +70,6 @@ type Session struct {
 	prepared map[string]*prepared
 	unnamed  *prepared
 	portals  map[string]*portal
-	cursors  int // portals made by DECLARE, for their creation order
 	plans    planCache
 	path     searchPath
 	cached   cachedSettings

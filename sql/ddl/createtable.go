@@ -40,15 +40,14 @@ type columnDef struct {
 
 // indexDef is a PRIMARY KEY or UNIQUE.
 type indexDef struct {
-	primary              bool
-	name                 string
-	columns              []string
-	including            []string
-	nullsNotDistinct     bool
-	deferrable, deferred bool
-	options              []string
-	space                string
-	location             int32
+	primary          bool
+	name             string
+	columns          []string
+	including        []string
+	nullsNotDistinct bool
+	options          []string
+	space            string
+	location         int32
 }
 
 type pendingSequence struct {

@@ -44,7 +44,6 @@ type sequenceOptions struct {
 	catalog.Sequence
 	restart    *int64
 	hasRestart bool
-	last       int64
 }
 
 var intRanges = map[OID][2]int64{

@@ -35,10 +35,9 @@ func Guard(sql string) error {
 }
 
 type guardLevel struct {
-	chain   int32 // operators in a row
-	setOps  int32
-	isCase  bool
-	maximum int32 // the longest chain of this level so far
+	chain  int32 // operators in a row
+	setOps int32
+	isCase bool
 }
 
 // guard follows the nesting of a statement. Its size is fixed.

@@ -57,7 +57,6 @@ type grouping struct {
 	aggKeys  map[string]bool
 	funcs    []analyze.Expr // GROUPING() calls
 	grouping [][]int
-	extra    []analyze.Expr // columns that depend on the keys functionally become keys too
 	needs    []analyze.Expr // columns the aggregates' arguments need
 	order    []orderKey
 }

@@ -351,7 +351,6 @@ func (p *planner) tablePaths(it *item, prob *joinProblem) {
 type indexInfo struct {
 	index *catalog.Index
 	exprs []analyze.Expr // per column, expression or plain Var
-	used  bool
 }
 
 func (p *planner) indexInfo(r *baseRel, x *catalog.Index) *indexInfo {

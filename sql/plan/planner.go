@@ -110,7 +110,6 @@ type global struct {
 	locks        map[types.OID]int
 	modifyingCTE bool
 	rowMarks     bool
-	initPlans    int
 	volatile     map[types.OID]byte
 }
 

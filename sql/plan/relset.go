@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"math/bits"
-
 	"github.com/minipg/minipg/pgerr"
 )
 
@@ -47,11 +45,3 @@ func (s relset) overlaps(o relset) bool {
 }
 
 func (s relset) empty() bool { return s == relset{} }
-
-func (s relset) count() int {
-	n := 0
-	for _, w := range s {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}
