@@ -100,13 +100,22 @@ func (l *Lifted) Lift(sql string, standardStrings bool) bool {
 func (l *Lifted) add(sql string, lit Literal) {
 	lit.Same = len(l.Literals)
 	for i, other := range l.Literals {
-		if other.Class == lit.Class && sql[other.Start:other.End] == sql[lit.Start:lit.End] {
+		if other.Class == lit.Class && sql[other.Start:other.End] == sql[lit.Start:lit.End] &&
+			afterMinus(sql, other.Start) == afterMinus(sql, lit.Start) {
 			lit.Same = i
 			break
 		}
 	}
 	l.Literals = append(l.Literals, lit)
 	l.Key = append(l.Key, 0, byte(lit.Class), byte(lit.Same))
+}
+
+// afterMinus: 1 and the 1 of -1 are not equal, since the sign may become part of the constant.
+func afterMinus(sql string, offset int) bool {
+	for offset > 0 && classes[sql[offset-1]]&cSpace != 0 {
+		offset--
+	}
+	return offset > 0 && sql[offset-1] == '-'
 }
 
 // literalMayFollow says whether the word before the string at offset is a
