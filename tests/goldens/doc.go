@@ -39,6 +39,6 @@
 // # Recording
 //
 // With -rewrite the first answer of each block is recorded from the PostgreSQL 15 that
-// MINIPG_TEST_PG (a DSN of a superuser) names; a block without an answer, which may end in a semicolon
+// MINIPG_ORACLE (a DSN of a superuser) names; a block without an answer, which may end in a semicolon
 // instead of an empty line, gets one. With -rewrite-minipg the second ones are recorded from minipg.
 package goldens

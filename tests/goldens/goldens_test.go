@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	rewrite       = flag.Bool("rewrite", false, "record PostgreSQL's answers from MINIPG_TEST_PG")
+	rewrite       = flag.Bool("rewrite", false, "record PostgreSQL's answers from MINIPG_ORACLE")
 	rewriteMinipg = flag.Bool("rewrite-minipg", false, "record minipg's answers where it means to differ")
 	show          = flag.Int("show", 5, "how many failures to show of each file")
 )
@@ -29,7 +29,7 @@ func TestGoldens(t *testing.T) {
 	if *rewrite {
 		t.Skip("TestPostgreSQL records")
 	}
-	dsn := os.Getenv("MINIPG_TEST_DSN")
+	dsn := os.Getenv("MINIPG_SUBJECT")
 	if dsn == "" {
 		dsn = minipgtest.New(t, minipgtest.InMemory()).DSN("postgres")
 	}
@@ -48,9 +48,9 @@ func TestGoldens(t *testing.T) {
 // TestPostgreSQL compares a running PostgreSQL 15 with what one answered when the goldens were
 // recorded, or records them.
 func TestPostgreSQL(t *testing.T) {
-	dsn := os.Getenv("MINIPG_TEST_PG")
+	dsn := os.Getenv("MINIPG_ORACLE")
 	if dsn == "" {
-		t.Skip("MINIPG_TEST_PG names no PostgreSQL 15")
+		t.Skip("MINIPG_ORACLE names no PostgreSQL 15")
 	}
 	for _, path := range scripts(t) {
 		t.Run(name(path), func(t *testing.T) { compare(t, read(t, path), dsn, false) })
