@@ -181,7 +181,7 @@ func (s *Session) domainChecks(ac *analyze.Context, domain types.OID) ([]exec.Do
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, exec.DomainCheck{Domain: t.Name, Name: c.Name, Expr: e})
+		list = append(list, exec.DomainCheck{Domain: t.Name, Name: c.Name, Expr: plan.DomainExpr(e)})
 	}
 	return list, nil
 }

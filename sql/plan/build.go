@@ -487,3 +487,12 @@ func RowExpr(e analyze.Expr) analyze.Expr {
 	p := &planner{}
 	return p.fixScan(e, 0)
 }
+
+// DomainExpr turns a domain's CHECK, in which DomainValue is the value, into the form the executor runs,
+// in which CaseTest is.
+func DomainExpr(e analyze.Expr) analyze.Expr {
+	if v, ok := e.(*analyze.DomainValue); ok {
+		return &analyze.CaseTest{Typed: v.Typed}
+	}
+	return mapChildren(e, DomainExpr)
+}
