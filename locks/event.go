@@ -7,26 +7,37 @@ import (
 	"github.com/minipg/minipg/metrics"
 )
 
-// event is a wait event with its counters.
-type event struct {
+// Event is a wait event with its counters.
+type Event struct {
 	eventType, name string
 	count           metrics.WaitEvent
 }
 
+// Wait is a sleep on a lock that is over, however it ended.
+type Wait struct {
+	Tag      Tag
+	Mode     Mode
+	PID      int32
+	Holder   int32 // a session that had, or last gave back, the lock; 0 where nobody knows
+	Start    time.Time
+	Duration time.Duration
+}
+
 // outerWait is the wait event another one interrupts.
 type outerWait struct {
-	event *event
+	event *Event
 	start time.Time
 }
 
 // eventTable resolves wait events to their counters.
 type eventTable struct {
 	sync.RWMutex
-	byName map[[2]string]*event
+	byName map[[2]string]*Event
 }
 
-// event finds or makes an event.
-func (m *Manager) event(eventType, name string) *event {
+// Event finds or makes a wait event, in PostgreSQL's spelling: "Client", "ClientRead". The names form a
+// small fixed set.
+func (m *Manager) Event(eventType, name string) *Event {
 	key := [2]string{eventType, name}
 	m.events.RLock()
 	e := m.events.byName[key]
@@ -37,14 +48,14 @@ func (m *Manager) event(eventType, name string) *event {
 	m.events.Lock()
 	defer m.events.Unlock()
 	if e = m.events.byName[key]; e == nil {
-		e = &event{eventType: eventType, name: name, count: m.metrics.WaitEvent(eventType, name)}
+		e = &Event{eventType: eventType, name: name, count: m.metrics.WaitEvent(eventType, name)}
 		m.events.byName[key] = e
 	}
 	return e
 }
 
 // beginWait shows e until endWait is given the result.
-func (s *Session) beginWait(e *event, now time.Time) outerWait {
+func (s *Session) beginWait(e *Event, now time.Time) outerWait {
 	outer := outerWait{s.waitEvent.current.Load(), s.waitEvent.start}
 	s.waitEvent.start = now
 	s.waitEvent.current.Store(e)
@@ -59,11 +70,17 @@ func (s *Session) endWait(outer outerWait, now time.Time) {
 	s.waitEvent.current.Store(outer.event)
 }
 
-// SetWait shows the session as waiting, in PostgreSQL's spelling: "Client",
-// "ClientRead". The names form a small fixed set. Only the goroutine that runs
-// the session calls it.
+// Show makes the session show e, nil for nothing, and returns what it showed. The
+// caller counts the wait. Only the goroutine that runs the session calls it.
+func (s *Session) Show(e *Event) (outer *Event) {
+	outer = s.waitEvent.current.Load()
+	s.waitEvent.current.Store(e)
+	return outer
+}
+
+// SetWait shows the session as waiting. Only the goroutine that runs the session calls it.
 func (s *Session) SetWait(eventType, name string) {
-	s.beginWait(s.m.event(eventType, name), s.m.now())
+	s.beginWait(s.m.Event(eventType, name), s.m.now())
 }
 
 // ClearWait ends what SetWait began and counts it.

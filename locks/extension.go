@@ -17,6 +17,7 @@ type Extension struct {
 	depth int
 
 	wake       chan struct{} // capacity 1
+	wokenBy    int32         // set before wake: who gave the lock back
 	prev, next *Extension    // in the entry's queue, under its mutex
 	queued     bool
 }
@@ -63,7 +64,7 @@ func (x *Extension) Lock(ctx context.Context, db uint32, file uint64) error {
 	}
 	e := &t.entries[t.Slot(db, file)]
 	if !e.tryLock() {
-		if err := t.lockSlow(ctx, e, x); err != nil {
+		if err := t.lockSlow(ctx, e, x, db, file); err != nil {
 			return err
 		}
 	}
@@ -108,7 +109,7 @@ func (x *Extension) Unlock(db uint32, file uint64) {
 	}
 	e := x.entry
 	x.entry = nil
-	e.unlock()
+	e.unlock(x.s.pid)
 }
 
 // Waiters counts the sessions that ask for the lock, the holder included, as

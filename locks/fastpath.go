@@ -10,8 +10,12 @@ import (
 // slots. Invariant 2.
 func (s *Session) acquireFast(ll *localLock) bool {
 	s.slots.Lock()
-	if s.m.strongCount(ll.hash).Load() != 0 || s.slots.used == ^uint64(0) {
+	full := s.slots.used == ^uint64(0)
+	if full || s.m.strongCount(ll.hash).Load() != 0 {
 		s.slots.Unlock()
+		if full {
+			s.m.metrics.LockFastPathExceeded.Inc()
+		}
 		return false
 	}
 	i := bits.TrailingZeros64(^s.slots.used)

@@ -33,6 +33,8 @@ type Config struct {
 	ExtensionTable *ExtensionTable
 	// MaxLocks bounds the locks in the table.
 	MaxLocks int
+	// OnWait, if set, is told of every sleep after it, by the session that slept.
+	OnWait func(Wait)
 }
 
 // Manager holds every heavyweight lock of one server.
@@ -41,6 +43,7 @@ type Manager struct {
 	deadlockTimeout func() time.Duration
 	now             func() time.Time
 	extensions      *ExtensionTable
+	onWait          func(Wait)
 	maxPerPartition int
 
 	partitions [numPartitions]partition
@@ -48,7 +51,7 @@ type Manager struct {
 	xids       [numXIDShards]xidShard
 	rowLocks   atomic.Int64 // row tags in the table; zero spares every update a look
 	events     eventTable
-	lockEvents [numTypes]*event
+	lockEvents [numTypes]*Event
 
 	sessions struct {
 		sync.RWMutex
@@ -117,6 +120,7 @@ func NewManager(cfg Config) *Manager {
 		deadlockTimeout: cfg.DeadlockTimeout,
 		now:             cfg.Now,
 		extensions:      cfg.ExtensionTable,
+		onWait:          cfg.OnWait,
 		maxPerPartition: cfg.MaxLocks/numPartitions + 1,
 	}
 	for i := range m.partitions {
@@ -125,9 +129,9 @@ func NewManager(cfg Config) *Manager {
 	for i := range m.xids {
 		m.xids[i].buckets = make([]*xidLock, initialXIDBuckets)
 	}
-	m.events.byName = make(map[[2]string]*event)
+	m.events.byName = make(map[[2]string]*Event)
 	for t := range m.lockEvents {
-		m.lockEvents[t] = m.event("Lock", LockType(t).String())
+		m.lockEvents[t] = m.Event("Lock", LockType(t).String())
 	}
 	return m
 }

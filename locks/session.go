@@ -62,7 +62,7 @@ type Session struct {
 
 	extension Extension
 	waitEvent struct {
-		current atomic.Pointer[event]
+		current atomic.Pointer[Event]
 		start   time.Time
 	}
 	// interrupt ends the session's work for the sake of a waiter (autovacuum).

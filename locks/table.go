@@ -94,14 +94,14 @@ func (e *extensionEntry) tryLock() bool {
 	}
 }
 
-// unlock frees the entry and wakes a waiter if there is one.
-func (e *extensionEntry) unlock() {
+// unlock frees the entry and wakes a waiter if there is one; pid is who had it.
+func (e *extensionEntry) unlock(pid int32) {
 	if e.word.Add(^uint64(entryHeld-1))&entryWaiters != 0 {
-		e.wakeOne()
+		e.wakeOne(pid)
 	}
 }
 
-func (e *extensionEntry) wakeOne() {
+func (e *extensionEntry) wakeOne(pid int32) {
 	e.mu.Lock()
 	x := e.head
 	if x != nil {
@@ -109,6 +109,7 @@ func (e *extensionEntry) wakeOne() {
 	}
 	e.mu.Unlock()
 	if x != nil {
+		x.wokenBy = pid
 		x.wake <- struct{}{}
 	}
 }
@@ -142,31 +143,43 @@ func (e *extensionEntry) queueLocked(x *Extension, first bool) {
 }
 
 // lockSlow sleeps until it gets the entry or ctx ends.
-func (t *ExtensionTable) lockSlow(ctx context.Context, e *extensionEntry, x *Extension) error {
+func (t *ExtensionTable) lockSlow(ctx context.Context, e *extensionEntry, x *Extension, db uint32, file uint64) error {
 	e.word.Add(1)
 	defer e.word.Add(^uint64(0))
-	start := x.s.m.now()
-	outer := x.s.beginWait(x.s.m.lockEvents[TypeExtend], start)
-	defer func() {
-		end := x.s.m.now()
-		x.s.endWait(outer, end)
-		t.metrics.ExtensionLockWaitSeconds.Observe(end.Sub(start).Seconds())
-	}()
-	for again := false; ; again = true {
+	m := x.s.m
+	start := m.now()
+	outer := x.s.beginWait(m.lockEvents[TypeExtend], start)
+	slept, err := t.sleep(ctx, e, x)
+	end := m.now()
+	x.s.endWait(outer, end)
+	t.metrics.ExtensionLockWaitSeconds.Observe(end.Sub(start).Seconds())
+	if slept && m.onWait != nil {
+		m.onWait(Wait{
+			Tag: ExtendTag(db, file), Mode: Exclusive, PID: x.s.pid, Holder: x.wokenBy, Start: start,
+			Duration: end.Sub(start),
+		})
+	}
+	return err
+}
+
+// sleep queues for e until it gets it; slept is false when it came free first.
+func (t *ExtensionTable) sleep(ctx context.Context, e *extensionEntry, x *Extension) (slept bool, err error) {
+	x.wokenBy = 0
+	for ; ; slept = true {
 		e.mu.Lock()
 		// Under the mutex: an unlock that comes after this finds x in the queue.
 		if e.tryLock() {
 			e.mu.Unlock()
-			return nil
+			return slept, nil
 		}
-		e.queueLocked(x, again)
+		e.queueLocked(x, slept)
 		e.mu.Unlock()
 		t.metrics.ExtensionLockSleep.Inc()
 		select {
 		case <-x.wake:
 		case <-ctx.Done():
 			e.giveUp(x)
-			return pgerr.From(context.Cause(ctx))
+			return true, pgerr.From(context.Cause(ctx))
 		}
 	}
 }
@@ -184,6 +197,6 @@ func (e *extensionEntry) giveUp(x *Extension) {
 	}
 	<-x.wake
 	if e.word.Load()&entryHeld == 0 {
-		e.wakeOne()
+		e.wakeOne(x.wokenBy)
 	}
 }

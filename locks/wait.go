@@ -33,8 +33,10 @@ func (s *Session) sleep(
 	l.waitMask |= mode.bit()
 	s.wait.lock, s.wait.hold, s.wait.mode = l, h, mode
 	s.wait.start = m.now()
-	start, typ := s.wait.start, l.tag.Type
+	start, tag := s.wait.start, l.tag
+	holder := l.holderLocked(s)
 	p.mu.Unlock()
+	typ := tag.Type
 
 	m.metrics.ProcSleep[typ][mode].Inc()
 	m.metrics.ProcSleeping[typ].Add(1)
@@ -44,7 +46,29 @@ func (s *Session) sleep(
 	s.endWait(outer, end)
 	m.metrics.ProcSleeping[typ].Add(-1)
 	m.metrics.LockWaitSeconds[typ].Observe(end.Sub(start).Seconds())
+	if m.onWait != nil {
+		m.onWait(Wait{
+			Tag: tag.public(), Mode: mode, PID: s.pid, Holder: holder, Start: start, Duration: end.Sub(start),
+		})
+	}
 	return err
+}
+
+// holderLocked is a session that s, queued, waits for: one that holds the lock, or is ahead in the
+// queue. It requires the partition's mutex.
+func (l *lock) holderLocked(s *Session) int32 {
+	against := conflictTable[s.wait.mode]
+	for h := l.holds; h != nil; h = h.next {
+		if h.session != s && h.mask()&against != 0 {
+			return h.session.pid
+		}
+	}
+	for w := l.head; w != nil && w != s; w = w.wait.next {
+		if w.wait.mode.bit()&against != 0 {
+			return w.pid
+		}
+	}
+	return 0
 }
 
 // placeLocked finds the waiter to queue in front of (nil: at the end), unless

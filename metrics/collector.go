@@ -1,6 +1,10 @@
 package metrics
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // collector turns a Set into Prometheus samples when it is scraped.
 type collector struct{ set *Set }
@@ -32,7 +36,8 @@ type family struct {
 	labels     []string
 	kind       prometheus.ValueType
 	samples    []sample
-	reset      []*Counter
+	group      Group
+	reset      []*Counter // besides the histograms of samples
 }
 
 type sample struct {
@@ -67,11 +72,29 @@ func (f *family) counter(c *Counter, values ...string) {
 
 // families lists every metric with its samples of this moment.
 func (s *Set) families() []family {
-	fams := append(s.lockFamilies(), s.latchFamilies()...)
-	fams = append(fams, s.extensionFamilies()...)
-	fams = append(fams, s.storageFamilies()...)
-	fams = append(fams, s.sessionFamilies()...)
-	return append(fams, s.waitEventFamily())
+	var all []family
+	add := func(g Group, fams ...family) {
+		for i := range fams {
+			fams[i].group = g
+		}
+		all = append(all, fams...)
+	}
+	add(GroupLock, s.lockFamilies()...)
+	add(GroupLatch, s.latchFamilies()...)
+	add(GroupExtension, s.extensionFamilies()...)
+	add(GroupBgwriter, s.bufferFamilies()...)
+	add(GroupWAL, s.logFamilies()...)
+	add(GroupSession, s.sessionFamilies()...)
+	add(GroupWaits, s.waitEventFamilies()...)
+	s.info.Lock()
+	defer s.info.Unlock()
+	for _, i := range s.info.list {
+		all = append(all, family{
+			name: i.name, help: i.help, labels: i.labels, kind: prometheus.GaugeValue,
+			samples: []sample{{values: i.values(), value: 1}},
+		})
+	}
+	return all
 }
 
 func (s *Set) lockFamilies() []family {
@@ -108,6 +131,9 @@ func (s *Set) lockFamilies() []family {
 	}
 	return []family{
 		sleeps, acquisitions, sleeping, waits,
+		counter("minipg_lock_fastpath_exceeded_total",
+			"Relation locks that went to the lock table since the session's fast path was full.",
+			&s.LockFastPathExceeded),
 		counter("minipg_deadlocks_total", "Deadlocks detected.", &s.Deadlocks),
 		counter("minipg_extension_lock_sleep_total",
 			"Times a session slept on an entry of the extension lock table.", &s.ExtensionLockSleep),
@@ -135,10 +161,17 @@ func (s *Set) latchFamilies() []family {
 		for m, mode := range LatchModeNames {
 			acquisitions.counter(&s.LatchAcquisitions[c][m], class, mode)
 			waits.counter(&s.LatchWaits[c][m], class, mode)
+			seconds.reset = append(seconds.reset, &s.LatchWaitNanos[c][m])
 		}
 		seconds.samples = append(seconds.samples, sample{values: []string{class}, histogram: s.LatchWaitSeconds[c]})
 	}
-	return []family{acquisitions, waits, seconds}
+	return []family{
+		acquisitions, waits, seconds,
+		counter("minipg_btree_leaf_relatches_total",
+			"Leaves latched again exclusively after a shared descent.", &s.BTreeRelatches),
+		counter("minipg_btree_move_rights_total", "Moves to a right sibling.", &s.BTreeMoveRights),
+		counter("minipg_btree_splits_total", "B-tree page splits.", &s.BTreeSplits),
+	}
 }
 
 func (s *Set) extensionFamilies() []family {
@@ -156,14 +189,10 @@ func (s *Set) extensionFamilies() []family {
 			s.RelationExtendHoldSeconds),
 		counter("minipg_extension_fsm_hits_after_wait_total",
 			"Extensions avoided since the free space map had a block after the wait.", &s.ExtensionFSMHits),
-		counter("minipg_btree_leaf_relatches_total",
-			"Leaves latched again exclusively after a shared descent.", &s.BTreeRelatches),
-		counter("minipg_btree_move_rights_total", "Moves to a right sibling.", &s.BTreeMoveRights),
-		counter("minipg_btree_splits_total", "B-tree page splits.", &s.BTreeSplits),
 	}
 }
 
-func (s *Set) storageFamilies() []family {
+func (s *Set) bufferFamilies() []family {
 	checkpoints := family{
 		name: "minipg_checkpoints_total", help: "Checkpoints by cause.",
 		labels: []string{"cause"},
@@ -178,6 +207,14 @@ func (s *Set) storageFamilies() []family {
 		counter("minipg_blocks_written_backend_total", "Blocks sessions wrote themselves.", &s.BlocksWrittenBack),
 		counter("minipg_blocks_written_checkpoint_total", "Blocks checkpoints wrote.", &s.BlocksCheckpoint),
 		counter("minipg_blocks_written_background_total", "Blocks the background writer wrote.", &s.BlocksBackground),
+		checkpoints,
+		histogram("minipg_checkpoint_seconds", "Time of one checkpoint.", s.CheckpointWrite),
+		counter("minipg_recovery_records_total", "Log records replayed at start.", &s.RecoveryReplayed),
+	}
+}
+
+func (s *Set) logFamilies() []family {
+	return []family{
 		counter("minipg_wal_records_total", "Log records inserted.", &s.WALRecords),
 		counter("minipg_wal_bytes_total", "Bytes of log inserted.", &s.WALBytes),
 		counter("minipg_wal_full_page_images_total", "Full page images logged.", &s.WALFullPages),
@@ -185,9 +222,6 @@ func (s *Set) storageFamilies() []family {
 		counter("minipg_wal_flush_waits_total", "Times a session waited for another's sync.", &s.WALFlushWaits),
 		histogram("minipg_wal_flush_seconds", "Time of one log sync.", s.WALFlushSeconds),
 		counter("minipg_wal_buffers_full_total", "Times the log buffers were full.", &s.WALBuffersFull),
-		checkpoints,
-		histogram("minipg_checkpoint_seconds", "Time of one checkpoint.", s.CheckpointWrite),
-		counter("minipg_recovery_records_total", "Log records replayed at start.", &s.RecoveryReplayed),
 	}
 }
 
@@ -224,24 +258,31 @@ func (s *Set) sessionFamilies() []family {
 	}
 }
 
-func (s *Set) waitEventFamily() family {
-	f := family{
-		name: "minipg_wait_event_seconds_total", help: "Time waited by event.",
-		labels: []string{"wait_event_type", "wait_event"}, kind: prometheus.CounterValue,
+func (s *Set) waitEventFamilies() []family {
+	labels := []string{"wait_event_type", "wait_event"}
+	count := family{name: "minipg_wait_events_total", help: "Waits by event.", labels: labels, kind: prometheus.CounterValue}
+	seconds := family{
+		name: "minipg_wait_event_seconds_total", help: "Time waited by event.", labels: labels,
+		kind: prometheus.CounterValue,
 	}
 	s.waitEvents.Lock()
 	defer s.waitEvents.Unlock()
 	for _, e := range s.waitEvents.seconds {
-		f.samples = append(f.samples, sample{
+		count.counter(&e.count, e.Type, e.Event)
+		seconds.samples = append(seconds.samples, sample{
 			values: []string{e.Type, e.Event}, value: float64(e.nanos.Value()) / 1e9,
 		})
+		seconds.reset = append(seconds.reset, &e.nanos)
 	}
-	return f
+	return []family{count, seconds}
 }
 
-// Reset sets every counter and histogram back to zero.
-func (s *Set) Reset() {
+// Reset sets every counter and histogram of the groups back to zero; of all groups if none is named.
+func (s *Set) Reset(groups ...Group) {
 	for _, f := range s.families() {
+		if len(groups) > 0 && !slices.Contains(groups, f.group) {
+			continue
+		}
 		for _, c := range f.reset {
 			c.reset()
 		}
@@ -250,11 +291,5 @@ func (s *Set) Reset() {
 				sm.histogram.reset()
 			}
 		}
-	}
-	s.waitEvents.Lock()
-	defer s.waitEvents.Unlock()
-	for _, e := range s.waitEvents.seconds {
-		e.count.reset()
-		e.nanos.reset()
 	}
 }

@@ -22,14 +22,18 @@ type Counter struct {
 }
 
 // Inc adds one.
-func (c *Counter) Inc() { c.cells[0].n.Add(1) }
+func (c *Counter) Inc() { c.AddAt(0, 1) }
 
 // Add adds n.
-func (c *Counter) Add(n int64) { c.cells[0].n.Add(n) }
+func (c *Counter) Add(n int64) { c.AddAt(0, n) }
 
 // AddAt adds n on the stripe hint picks; callers that run on several cores
 // pass something that differs between them, such as a session or buffer number.
-func (c *Counter) AddAt(hint uint32, n int64) { c.cells[hint%stripes].n.Add(n) }
+func (c *Counter) AddAt(hint uint32, n int64) {
+	if Counting {
+		c.cells[hint%stripes].n.Add(n)
+	}
+}
 
 // Value sums the stripes.
 func (c *Counter) Value() int64 {
@@ -77,6 +81,9 @@ func NewHistogram(edges []float64) *Histogram {
 
 // Observe counts v, in the unit of the edges (seconds for times).
 func (h *Histogram) Observe(v float64) {
+	if !Counting {
+		return
+	}
 	lo, hi := 0, len(h.edges)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
@@ -94,6 +101,9 @@ func (h *Histogram) Observe(v float64) {
 		}
 	}
 }
+
+// Sum is the sum of what was observed.
+func (h *Histogram) Sum() float64 { return math.Float64frombits(h.sumBits.Load()) }
 
 // Snapshot is the total count, the sum and the cumulative count by upper edge.
 func (h *Histogram) Snapshot() (count uint64, sum float64, cumulative map[float64]uint64) {

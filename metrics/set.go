@@ -83,6 +83,20 @@ const (
 // ExtendPolicyNames are the label values of the extension policies.
 var ExtendPolicyNames = [NumExtendPolicies]string{"fixed", "waiters", "bulk", "group"}
 
+// Group is what is reset together: the targets of pg_stat_reset_shared.
+type Group string
+
+// The groups.
+const (
+	GroupLock      Group = "lock"
+	GroupLatch     Group = "latch"
+	GroupExtension Group = "extension"
+	GroupWaits     Group = "wait_history"
+	GroupBgwriter  Group = "bgwriter"
+	GroupWAL       Group = "wal"
+	GroupSession   Group = "" // of no target
+)
+
 // Statement kinds of minipg_statement_seconds.
 const (
 	StatementSelect = iota
@@ -106,6 +120,8 @@ type Set struct {
 	LockAcquisitions [NumLockTypes][NumLockPaths]Counter
 	LockWaitSeconds  [NumLockTypes]*Histogram
 	Deadlocks        Counter
+	// LockFastPathExceeded counts relation locks for which the session had no slot left.
+	LockFastPathExceeded Counter
 
 	// The extension lock table.
 	ExtensionLockSleep        Counter
@@ -116,6 +132,7 @@ type Set struct {
 	LatchAcquisitions [NumLatchClasses][NumLatchModes]Counter
 	LatchWaits        [NumLatchClasses][NumLatchModes]Counter
 	LatchWaitSeconds  [NumLatchClasses]*Histogram
+	LatchWaitNanos    [NumLatchClasses][NumLatchModes]Counter // of LatchWaitSeconds, by mode
 
 	// Relation extension.
 	RelationExtends           [NumExtendPolicies]Counter
@@ -167,6 +184,24 @@ type Set struct {
 		sync.Mutex
 		seconds map[[2]string]*waitEvent
 	}
+	info struct {
+		sync.Mutex
+		list []info
+	}
+}
+
+// info is a metric that is always 1: what it says is in its labels.
+type info struct {
+	name, help string
+	labels     []string
+	values     func() []string
+}
+
+// AddInfo adds a metric that is always 1, whose label values are asked for at every scrape.
+func (s *Set) AddInfo(name, help string, labels []string, values func() []string) {
+	s.info.Lock()
+	defer s.info.Unlock()
+	s.info.list = append(s.info.list, info{name, help, labels, values})
 }
 
 // New makes a Set with its own registry.
@@ -206,10 +241,10 @@ func powersOfTwo(limit float64) []float64 {
 }
 
 type waitEvent struct {
-	count   Counter
-	nanos   Counter
-	Type    string
-	Event   string
+	count Counter
+	nanos Counter
+	Type  string
+	Event string
 }
 
 // WaitEvent counts the waits for one event in PostgreSQL's spelling.

@@ -30,7 +30,11 @@ minipg_wait_event_seconds_total{wait_event="extend",wait_event_type="Lock"} 1.5
 			t.Errorf("%s: %s", p.Metric, p.Text)
 		}
 	}
-	s.Reset()
+	s.Reset(GroupLatch)
+	if n := s.ProcSleep[LockExtend][7].Value(); n != 3 {
+		t.Errorf("%d sleeps after a reset of the latches", n)
+	}
+	s.Reset(GroupLock)
 	if n := s.ProcSleep[LockExtend][7].Value(); n != 0 {
 		t.Errorf("%d sleeps after a reset", n)
 	}
