@@ -480,7 +480,7 @@ func (s *sorter) startMerge() error {
 // mergeSome makes one run of the first mergeOrder runs, which keeps equal rows in order.
 func (s *sorter) mergeSome() error {
 	some := sorter{rt: s.rt, keys: s.keys, cols: append(append([]vecSpec(nil), s.cols...),
-		vecSpec{types.Bytea, types.Bytes}), runs: s.runs[:mergeOrder]}
+		vecSpec{types.Bytea, types.Bytes}), runs: s.runs[:mergeOrder], bound: -1}
 	h := runHeap{}
 	for i, t := range some.runs {
 		c := &runCursor{r: t.reader(), run: i, nKeys: len(s.cols)}

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -148,6 +149,49 @@ func TestSortRewinds(t *testing.T) {
 	got := e.run(&plan.NestLoop{Outer: outer, Inner: &plan.Limit{Input: in, Count: val(int64(2))}})
 	e.expect(got, "1|2999", "1|2998", "2|2999", "2|2998")
 	e.noFiles()
+}
+
+// So many runs that they are merged in several rounds.
+func TestManyRuns(t *testing.T) {
+	e := newEnv(t)
+	e.spillAlways()
+	x := e.compile(values(ints(1))).Start(&e.st)
+	defer x.Close()
+	x.rt.ctx = context.Background()
+	s := newSorter(&x.rt, []sortKey{{typ: types.Int4}}, []vecSpec{{types.Int4, types.Word}})
+	defer s.reset()
+	b := types.NewBatch(ints(1), 2)
+	const runs = 3*mergeOrder + 5
+	for i := range runs {
+		b.N = 2
+		b.Cols[0].W[0], b.Cols[0].W[1] = uint64(runs-i), uint64(i)
+		if err := s.add(b, b.Rows()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.finish(); err != nil {
+		t.Fatal(err)
+	}
+	n, last := 0, uint64(0)
+	for {
+		b, err := s.next(100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b == nil {
+			break
+		}
+		for i := range b.N {
+			if b.Cols[0].W[i] < last {
+				t.Fatalf("%d after %d", b.Cols[0].W[i], last)
+			}
+			last = b.Cols[0].W[i]
+			n++
+		}
+	}
+	if n != 2*runs {
+		t.Errorf("%d rows of %d", n, 2*runs)
+	}
 }
 
 func TestLimit(t *testing.T) {
