@@ -2,17 +2,20 @@ package fn
 
 func goldenSets() map[string]func() []string {
 	return map[string]func() []string{
-		"int":      intCases,
-		"float":    floatCases,
-		"compare":  compareCases,
-		"numeric":  numericFnCases,
-		"text":     textFnCases,
-		"like":     likeCases,
-		"regex":    regexCases,
-		"array":    arrayFnCases,
-		"series":   seriesCases,
-		"datetime": datetimeFnCases,
-		"misc":     miscCases,
+		"int":          thinned(2, intCases),
+		"float":        thinned(3, floatCases),
+		"compare":      compareCases,
+		"numeric":      thinned(2, numericFnCases),
+		"text":         textFnCases,
+		"like":         likeCases,
+		"regex":        regexCases,
+		"array":        arrayFnCases,
+		"series":       seriesCases,
+		"datetime":     thinned(3, datetimeFnCases),
+		"misc":         miscCases,
+		"picture_num":  thinned(4, pictureNumCases),
+		"picture_date": thinned(3, pictureDateCases),
+		"picture_read": pictureReadCases,
 	}
 }
 

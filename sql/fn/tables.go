@@ -10,6 +10,7 @@ var tables = []func(*registry){
 	registerDatetime,
 	registerArray,
 	registerSeries,
+	registerPictures,
 	registerAggregates,
 	registerMisc,
 }
