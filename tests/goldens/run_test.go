@@ -219,12 +219,15 @@ func (r *runner) read(rr *pgconn.ResultReader, b *block) []string {
 	if len(fields) == 0 {
 		fields = rr.FieldDescriptions()
 	}
+	tag, err := rr.Close()
+	if err != nil && len(rows) == 0 {
+		return nil // whether columns came before the error tells when constants are folded
+	}
 	if len(fields) > 0 {
 		out = append(out, r.header(fields))
 	} else if len(rows) > 0 {
 		out = append(out, "(no columns)")
 	}
-	tag, err := rr.Close()
 	if b.flag("unordered") {
 		slices.Sort(rows)
 	}
