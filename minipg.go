@@ -194,6 +194,7 @@ func (s *Server) Reload(ctx context.Context) { s.sql.ReloadConf(ctx) }
 
 // Close stops the server. Smart waits for clients until ctx ends, and then goes on as Fast.
 func (s *Server) Close(ctx context.Context, mode Mode) error {
+	s.opts.Logger.Info("shutting down", zap.String("mode", [...]string{"smart", "fast", "immediate"}[mode]))
 	s.net.StopAccepting()
 	finish := context.WithoutCancel(ctx)
 	how := engine.CloseFast
@@ -218,5 +219,6 @@ func (s *Server) Close(ctx context.Context, mode Mode) error {
 	}
 	s.cancel()
 	err := s.eng.Close(finish, how)
+	s.opts.Logger.Info("database system is shut down")
 	return errors.Join(err, s.net.CloseHTTP(finish))
 }
