@@ -43,7 +43,17 @@ func newStored(c *Context, sql string) *analysis {
 	inner.SearchPath = []types.OID{catalog.NamespacePgCatalog}
 	inner.TempNamespace = 0
 	inner.LiteralIndex, inner.PinLiteral, inner.Columns = nil, nil, nil
+	inner.Env = storedEnv(c.Env)
 	return &analysis{Context: &inner, root: c, sql: sql, noPositions: true}
+}
+
+// storedEnv reads literals as they were printed to be stored, whatever the session's styles are.
+func storedEnv(e *types.Env) *types.Env {
+	env := types.DefaultEnv()
+	if e != nil {
+		env.TimeZone, env.Now, env.Names, env.Types = e.TimeZone, e.Now, e.Names, e.Types
+	}
+	return env
 }
 
 // typ returns a type that must exist.

@@ -197,6 +197,12 @@ func FormatType(c *Context, typ types.OID, typmod int32) (name string, err error
 	return newAnalysis(c, "").formatTypeMod(typ, typmod), nil
 }
 
+// TypeName is the name of a type without a modifier, as messages and signatures show it.
+func TypeName(c *Context, typ types.OID) (name string, err error) {
+	defer caught(&err)
+	return newAnalysis(c, "").formatType(typ), nil
+}
+
 // formatType is the name that messages use. Follows format_type_be.
 func (a *analysis) formatType(typ types.OID) string {
 	switch typ {
