@@ -142,11 +142,20 @@ func (e *Env) indexColumn(rel *catalog.Relation, el *pg_query.IndexElem, key boo
 		if err != nil {
 			return c, err
 		}
+		// The index has the collation; its expression is what is collated.
+		c.collation = x.Collation()
+		for {
+			coll, ok := x.(*analyze.CollateExpr)
+			if !ok {
+				break
+			}
+			x = coll.Arg
+		}
 		if v, ok := x.(*analyze.Var); ok && v.Attno > 0 {
 			a := rel.Attr(int16(v.Attno))
-			c.attnum, c.name, c.typ, c.typmod, c.collation = a.Num, a.Name, a.Type, a.Typmod, a.Collation
+			c.attnum, c.name, c.typ, c.typmod = a.Num, a.Name, a.Type, a.Typmod
 		} else {
-			c.expr, c.typ, c.typmod, c.collation = x, x.Type(), x.Typmod(), x.Collation()
+			c.expr, c.typ, c.typmod = x, x.Type(), x.Typmod()
 			c.name = analyze.FigureIndexName(el.Expr)
 		}
 	}
