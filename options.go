@@ -38,6 +38,7 @@ func engineOptions(set *settings.Server) engine.Options {
 		DeadlockTimeout:      intMS(settings.DeadlockTimeout),
 		HeavyweightExtension: set.Str(settings.RelationExtensionLock) == "heavyweight",
 		ExtensionEntries:     int(set.Int(settings.RelationExtensionLockEntries)),
+		WaitHistoryThreshold: ms(settings.WaitHistoryThreshold),
 
 		Autovacuum:                 func() bool { return set.Bool(settings.Autovacuum) },
 		AutovacuumNaptime:          seconds(settings.AutovacuumNaptime),

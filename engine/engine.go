@@ -88,6 +88,7 @@ type Engine struct {
 	ckpt    checkpointer
 	vacuums launcher
 	bg      background
+	waits   waits
 	crashed bool // this start recovered from a crash
 	dead    atomic.Bool
 	// beforeApply, in tests, runs between a commit's flush and its catalog changes.
@@ -152,6 +153,7 @@ func newEngine(cfg Config) *Engine {
 	e.stats.init()
 	e.ckpt.init()
 	e.vacuums.init(e)
+	e.waits.init(e)
 	e.bg.ctx, e.bg.cancel = context.WithCancel(context.Background())
 	return e
 }
@@ -173,6 +175,7 @@ func (e *Engine) openParts() error {
 	e.pool, err = storage.NewPool(storage.PoolConfig{
 		Buffers: e.opt.SharedBuffers, FS: e.fs, Dir: e.cfg.Dir, Metrics: e.cfg.Metrics,
 		Log: e.log, Hints: e.log, NoSync: e.opt.WALSyncMethod() == wal.SyncNone,
+		Sessions: &e.waits, OnWait: e.waits.onPool,
 		UnsafeNoLogFlush: e.cfg.Unsafe.NoLogBeforeData,
 	})
 	if err != nil {
@@ -180,11 +183,13 @@ func (e *Engine) openParts() error {
 	}
 	lockConfig := locks.Config{
 		Metrics: e.cfg.Metrics, DeadlockTimeout: e.opt.DeadlockTimeout, MaxLocks: e.opt.MaxLocks,
+		OnWait: e.waits.onLock,
 	}
 	if !e.opt.HeavyweightExtension {
 		lockConfig.ExtensionTable = locks.NewExtensionTable(e.opt.ExtensionEntries, e.cfg.Metrics)
 	}
 	e.locks = locks.NewManager(lockConfig)
+	e.waits.start()
 	e.cat, err = catalog.Open(catalog.Config{
 		FS: e.fs, Dir: e.path(catalogDir), NextOID: e.NewOID,
 		Logf:   func(format string, args ...any) { e.logger.Sugar().Errorf(format, args...) },

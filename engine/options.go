@@ -29,6 +29,7 @@ type Options struct {
 	HeavyweightExtension bool // relation_extension_lock = heavyweight
 	ExtensionEntries     int  // relation_extension_lock_entries; 0: 1024
 	MaxLocks             int
+	WaitHistoryThreshold func() time.Duration // 10 ms
 
 	Autovacuum                 func() bool          // on
 	AutovacuumNaptime          func() time.Duration // 1 min
@@ -91,6 +92,7 @@ func (o *Options) setDefaults() {
 	setDefault(&o.BgwriterDelay, 200*time.Millisecond)
 	setDefault(&o.BgwriterMaxPages, 100)
 	setDefault(&o.DeadlockTimeout, time.Second)
+	setDefault(&o.WaitHistoryThreshold, 10*time.Millisecond)
 	setDefault(&o.Autovacuum, true)
 	setDefault(&o.AutovacuumNaptime, time.Minute)
 	setDefault(&o.AutovacuumThreshold, 50)

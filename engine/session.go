@@ -42,6 +42,7 @@ type Session struct {
 	pid  int32
 	db   catalog.OID
 	lock *locks.Session
+	wait *waiter
 	tx   *txn.Tx
 	cat  *catalog.Txn
 
@@ -73,9 +74,11 @@ type levelMark struct {
 	made, dropped int
 }
 
-// NewSession makes a session in a database. Close it.
+// NewSession makes a session in a database, to be used on the calling goroutine: on another one its
+// waits for latches and reads show no session. Close it.
 func (e *Engine) NewSession(opts SessionOptions) *Session {
 	s := &Session{e: e, pid: opts.PID, db: opts.Database, lock: e.locks.NewSession(opts.PID)}
+	s.wait = e.waits.bind(s.lock)
 	s.tx = e.txn.NewTx(s.lock)
 	s.cat = e.cat.Begin(opts.Database)
 	s.ext.Locker = s.lock.Extension()
@@ -87,7 +90,10 @@ func (e *Engine) NewSession(opts SessionOptions) *Session {
 // Close rolls back what is open and gives everything back.
 func (s *Session) Close() {
 	s.Abort(context.Background())
-	s.e.pool.ReleaseExtendState(&s.ext)
+	if err := s.e.pool.ReleaseExtendState(&s.ext); err != nil {
+		s.e.logger.Sugar().Warnf("could not give back the blocks a session kept: %v", err) // VACUUM finds them
+	}
+	s.wait.unbind()
 	s.lock.Close()
 }
 

@@ -189,6 +189,7 @@ func (b *Buffer) LockCleanup(ctx context.Context, class LatchClass) error {
 
 // sleepPins releases the latch and sleeps until somebody unpins b.
 func (b *Buffer) sleepPins(ctx context.Context) error {
+	var holder uintptr
 	b.setFlags(flagPinWaiter)
 	b.UnlockExclusive()
 	s := b.pool().lot.shard(b)
@@ -201,8 +202,14 @@ func (b *Buffer) sleepPins(ctx context.Context) error {
 	w := s.newWaiterLocked(b, parkPins, false)
 	s.pushLocked(w, false)
 	s.mu.Unlock()
+	p := b.pool()
+	wait := p.beginWait(WaitPins)
+	defer func() {
+		p.tellWait(&wait, p.endWait(&wait), Wait{Tag: b.Tag(), Mode: Exclusive, Holder: holder})
+	}()
 	select {
 	case <-w.wake:
+		holder = w.wokenBy
 		s.recycle(w)
 		return nil
 	case <-ctx.Done():

@@ -1,9 +1,11 @@
-//go:build !minipg_nocount
-
 package storage
 
+import "github.com/minipg/minipg/metrics"
+
 // countLatch counts one acquisition, on the stripe of the buffer: whoever contends for the
-// count contends for the latch already. The tag minipg_nocount compiles it out, to measure it.
+// count contends for the latch already.
 func (b *Buffer) countLatch(class LatchClass, mode LatchMode) {
-	b.chunk().latchCounts[class][mode].AddAt(b.id, 1)
+	if metrics.Counting {
+		b.chunk().latchCounts[class][mode].AddAt(b.id, 1)
+	}
 }

@@ -238,13 +238,17 @@ func (e *extension) lock(ctx context.Context) (waited bool, err error) {
 			return waited, err
 		}
 	}
-	e.since = time.Now()
+	if metrics.Counting {
+		e.since = time.Now()
+	}
 	return waited, nil
 }
 
 func (e *extension) unlock() {
+	if metrics.Counting {
+		e.pool.metrics.RelationExtendHoldSeconds.Observe(time.Since(e.since).Seconds())
+	}
 	e.locker.Unlock(e.db(), e.file())
-	e.pool.metrics.RelationExtendHoldSeconds.Observe(time.Since(e.since).Seconds())
 }
 
 // prepare finds, cleans and zeroes buffers until n are at hand: at least one, and no more than
@@ -315,7 +319,10 @@ func (e *extension) grow(n int, followers *groupRequest) (first BlockNumber, err
 	if first, err = files.length(e.ff); err != nil {
 		return 0, err
 	}
-	if err := files.growLocked(e.ff, first, total); err != nil {
+	wait := e.pool.beginWait(WaitFileExtend)
+	err = files.growLocked(e.ff, first, total)
+	e.pool.endWait(&wait)
+	if err != nil {
 		return 0, err
 	}
 	e.installRun(e.prepared[:e.n], first, n, e.o.Class)

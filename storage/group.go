@@ -3,7 +3,6 @@ package storage
 import (
 	"context"
 	"sync"
-	"time"
 )
 
 // extendGroup gathers the sessions that want to extend one fork. The first to come leads: it
@@ -31,8 +30,9 @@ type groupRequest struct {
 	next     *groupRequest
 	done     chan struct{}
 
-	first BlockNumber // of wanted blocks
-	retry bool        // the leader failed
+	first  BlockNumber // of wanted blocks
+	retry  bool        // the leader failed
+	leader uintptr     // its goroutine
 }
 
 func newGroupRequest() any { return &groupRequest{done: make(chan struct{}, 1)} }
@@ -186,9 +186,10 @@ func (e *extension) prepareAll(n int, followers *groupRequest) error {
 }
 
 func wakeFollowers(r *groupRequest, retry bool) {
+	leader := Goroutine()
 	for r != nil {
 		next := r.next
-		r.next, r.retry = nil, retry
+		r.next, r.retry, r.leader = nil, retry, leader
 		r.done <- struct{}{}
 		r = next
 	}
@@ -196,19 +197,22 @@ func wakeFollowers(r *groupRequest, retry bool) {
 
 // follow waits for the leader; done is false when it failed and e has to try again.
 func (e *extension) follow(ctx context.Context, r *groupRequest) (got Extended, done bool, err error) {
-	start := time.Now()
+	wait := e.pool.beginWait(WaitExtendGroup)
 	e.ff.stats.waits.Add(1)
 	select {
 	case <-r.done:
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 		if e.ff.group.leave(r) {
+			e.pool.endWait(&wait)
 			e.recall(r)
 			return Extended{}, true, err
 		}
 		<-r.done // the leader has the lock and waits only for the disk
 	}
-	e.pool.groupWait.Add(time.Since(start).Nanoseconds())
+	e.pool.tellWait(&wait, e.pool.endWait(&wait), Wait{
+		Tag: BlockTag{Rel: e.ff.key.rel, Fork: e.ff.key.fork}, Mode: Exclusive, Holder: r.leader,
+	})
 	first, wanted, retry := r.first, r.wanted, r.retry
 	e.recall(r)
 	if retry {

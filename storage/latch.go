@@ -1,8 +1,6 @@
 package storage
 
 import (
-	"time"
-
 	"github.com/minipg/minipg/metrics"
 	"github.com/minipg/minipg/pgerr/assert"
 )
@@ -209,22 +207,22 @@ func (b *Buffer) lockSlow(class LatchClass, exclusive bool) {
 		return
 	}
 	pool := b.pool()
-	start := time.Now()
-	slept := b.sleepLatch(pool, exclusive)
+	wait := pool.beginWait(WaitLatch)
+	slept, holder := b.sleepLatch(pool, exclusive)
 	if !slept {
+		wait.hide()
 		return
 	}
+	waited := pool.endWait(&wait)
 	mode := Shared
 	if exclusive {
 		mode = Exclusive
 	}
-	waited := time.Since(start)
 	set := pool.metrics
 	set.LatchWaits[class][mode].AddAt(b.id, 1)
+	set.LatchWaitNanos[class][mode].AddAt(b.id, waited.Nanoseconds())
 	set.LatchWaitSeconds[class].Observe(waited.Seconds())
-	if pool.onLatchWait != nil {
-		pool.onLatchWait(b.Tag(), class, mode, waited)
-	}
+	pool.tellWait(&wait, waited, Wait{Tag: b.Tag(), Class: class, Mode: mode, Holder: holder})
 }
 
 func (b *Buffer) spinLatch(exclusive bool) bool {
@@ -246,8 +244,9 @@ func (b *Buffer) spinLatch(exclusive bool) bool {
 	return false
 }
 
-// sleepLatch queues for the latch until it has it; slept is false when it came free first.
-func (b *Buffer) sleepLatch(pool *Pool, exclusive bool) (slept bool) {
+// sleepLatch queues for the latch until it has it; slept is false when it came free first. holder
+// is the goroutine that woke it last.
+func (b *Buffer) sleepLatch(pool *Pool, exclusive bool) (slept bool, holder uintptr) {
 	s := pool.lot.shard(b)
 	var w *waiter
 	for {
@@ -257,7 +256,7 @@ func (b *Buffer) sleepLatch(pool *Pool, exclusive bool) (slept bool) {
 			if w != nil {
 				s.recycle(w)
 			}
-			return slept
+			return slept, holder
 		}
 		if w == nil {
 			w = s.newWaiterLocked(b, parkLatch, exclusive)
@@ -265,7 +264,7 @@ func (b *Buffer) sleepLatch(pool *Pool, exclusive bool) (slept bool) {
 		s.pushLocked(w, slept)
 		s.mu.Unlock()
 		<-w.wake
-		slept = true
+		slept, holder = true, w.wokenBy
 	}
 }
 

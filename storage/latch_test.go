@@ -118,11 +118,14 @@ func TestLatchWaitsAreTimedAndTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []time.Duration
 		e := newEnv(t, 16, func(c *PoolConfig) {
-			c.OnLatchWait = func(_ BlockTag, class LatchClass, mode LatchMode, d time.Duration) {
-				if class != ClassFSM || mode != Exclusive {
-					t.Errorf("told of %v %v", class, mode)
+			c.OnWait = func(w Wait) {
+				if w.Class != ClassFSM || w.Mode != Exclusive || w.Event != WaitLatch {
+					t.Errorf("told of %v", w)
 				}
-				told = append(told, d)
+				if w.Waiter == 0 || w.Holder == 0 || w.Waiter == w.Holder {
+					t.Errorf("goroutine %#x waited for %#x", w.Waiter, w.Holder)
+				}
+				told = append(told, w.Waited)
 			}
 		})
 		e.create(testRel, 1)

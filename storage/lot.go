@@ -22,6 +22,7 @@ type waiter struct {
 	kind      parkKind
 	exclusive bool // of a latch waiter
 	wake      chan struct{}
+	wokenBy   uintptr // goroutine, set before wake
 	next      *waiter
 }
 
@@ -113,9 +114,10 @@ func (s *lotShard) popLocked(b *Buffer, kind parkKind, take func(w *waiter) (yes
 
 // wakeList wakes popped waiters. Each is its sleeper's again once woken.
 func wakeList(w *waiter) {
+	by := Goroutine()
 	for w != nil {
 		next := w.next
-		w.next = nil
+		w.next, w.wokenBy = nil, by
 		w.wake <- struct{}{}
 		w = next
 	}

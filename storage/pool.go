@@ -3,7 +3,6 @@ package storage
 import (
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/minipg/minipg/metrics"
 	"github.com/minipg/minipg/pgerr"
@@ -28,8 +27,10 @@ type PoolConfig struct {
 	MaxOpenFiles int
 	// NoSync makes SyncPending and Sync do nothing, as fsync = off.
 	NoSync bool
-	// OnLatchWait, if set, is told of every sleep on a latch, after it.
-	OnLatchWait func(tag BlockTag, class LatchClass, mode LatchMode, waited time.Duration)
+	// Sessions, if set, shows sessions as waiting.
+	Sessions Sessions
+	// OnWait, if set, is told of every sleep that others are the cause of, after it, by who slept.
+	OnWait func(Wait)
 
 	// UnsafeNoLogFlush breaks the rule that the log goes first. It exists so that the crash
 	// simulation can show that it would notice.
@@ -38,11 +39,13 @@ type PoolConfig struct {
 
 // Pool is the buffer pool. All methods may be called concurrently.
 type Pool struct {
-	cfg         PoolConfig
-	metrics     *metrics.Set
-	log         LogFlusher
-	hints       HintLogger
-	onLatchWait func(tag BlockTag, class LatchClass, mode LatchMode, waited time.Duration)
+	cfg      PoolConfig
+	metrics  *metrics.Set
+	log      LogFlusher
+	hints    HintLogger
+	sessions Sessions
+	onWait   func(Wait)
+	waits    [numWaitEvents]metrics.WaitEvent
 
 	files *Files
 	fsm   FSM
@@ -68,7 +71,6 @@ type Pool struct {
 		next  uint64 // where the background writer goes on
 		taken uint64 // p.taken at its last round
 	}
-	groupWait metrics.WaitEvent
 }
 
 // NewPool makes a pool of empty buffers. It touches no file.
@@ -81,7 +83,7 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 		cfg.Metrics = metrics.Discard()
 	}
 	p := &Pool{
-		cfg: cfg, metrics: cfg.Metrics, log: cfg.Log, hints: cfg.Hints, onLatchWait: cfg.OnLatchWait,
+		cfg: cfg, metrics: cfg.Metrics, log: cfg.Log, hints: cfg.Hints, sessions: cfg.Sessions, onWait: cfg.OnWait,
 		n:     uint32(cfg.Buffers),
 		table: newPageTable(cfg.Buffers),
 	}
@@ -90,7 +92,9 @@ func NewPool(cfg PoolConfig) (*Pool, error) {
 	p.pages.New = func() any { return new([PageSize]byte) }
 	p.runs.New = func() any { return new(writeRun) }
 	p.requests.New = newGroupRequest
-	p.groupWait = p.metrics.WaitEvent("IPC", "RelationExtendGroup")
+	for e := range numWaitEvents {
+		p.waits[e] = p.metrics.WaitEvent(e.Names())
+	}
 	var err error
 	if p.frames, err = newFrames(p, cfg.Buffers); err != nil {
 		return nil, pgerr.Wrap(err, pgerr.OutOfMemory, "could not allocate %d buffers", cfg.Buffers)
@@ -247,7 +251,9 @@ func (p *Pool) load(b *Buffer, zeroed bool) error {
 		return nil
 	}
 	tag := b.Tag()
+	wait := p.beginWait(WaitFileRead)
 	err := p.files.ReadBlock(tag, page)
+	p.endWait(&wait)
 	if err == nil && !page.VerifyChecksum(tag.Block) {
 		if tag.Fork == MainFork {
 			err = pgerr.New(pgerr.DataCorrupted, "invalid page in block %d of relation %s", tag.Block, relPath(tag.Rel, tag.Fork))
@@ -298,6 +304,8 @@ func (p *Pool) waitIO(b *Buffer) {
 	w := shard.newWaiterLocked(b, parkIO, false)
 	shard.pushLocked(w, false)
 	shard.mu.Unlock()
+	wait := p.beginWait(WaitBufferIO)
 	<-w.wake
+	p.endWait(&wait)
 	shard.recycle(w)
 }

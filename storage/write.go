@@ -78,6 +78,8 @@ func (p *Pool) flushLog(lsn LSN) error {
 	if p.log == nil || p.cfg.UnsafeNoLogFlush || lsn <= p.log.FlushedTo() {
 		return nil
 	}
+	wait := p.beginWait(WaitLogFlush)
+	defer p.endWait(&wait)
 	return p.log.Flush(lsn)
 }
 
@@ -101,7 +103,10 @@ func (p *Pool) writeBuffer(b *Buffer, o writeOptions) (ok bool, err error) {
 	}
 	tag := b.Tag()
 	page.SetChecksum(tag.Block)
-	if err := p.files.WriteBlocks(tag, page); err != nil {
+	wait := p.beginWait(WaitFileWrite)
+	err = p.files.WriteBlocks(tag, page)
+	p.endWait(&wait)
+	if err != nil {
 		p.abandonWrite(b)
 		return false, err
 	}

@@ -31,7 +31,7 @@ var own = [][]string{
 	{"btree_fastpath", "bool", "", "user", "", "", "on", "", indexes, "Whether the rightmost leaf is kept at hand for ascending keys."},
 	{"metrics_listen", "string", "", "postmaster", "", "", "127.0.0.1:9187", "", server, "Address of the page of metrics and health; empty for none."},
 	{"max_message_size", "integer", "kB", "sighup", "64", "1048576", "1048576", "", server, "Largest message a client may send."},
-	{"wait_history_threshold", "real", "ms", "superuser", "0", "86400000", "10", "", server, "Shortest wait kept in minipg_wait_history."},
+	{"wait_history_threshold", "real", "ms", "sighup", "0", "86400000", "10", "", server, "Shortest wait kept in minipg_wait_history."},
 }
 
 const (
