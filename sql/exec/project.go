@@ -76,6 +76,7 @@ func (c *compiler) conjunction(conds []analyze.Expr) (*expr, error) {
 	}
 	x := &expr{typ: types.Bool, mod: -1, class: types.Word, col: -1}
 	c.merge(x, args...)
+	c.connect(x, args, 0)
 	x.pred = c.andPred(args)
 	return x, nil
 }

@@ -62,11 +62,12 @@ func (op *resultOp) open() error {
 	op.done = false
 	op.pr.reset()
 	if op.n.oneTime != nil {
-		d, err := op.one.scalar(op.n.oneTime)
+		pass, err := op.n.oneTime.selectRows(op.one, one(), op.one.filterSel[:0])
 		if err != nil {
 			return err
 		}
-		if op.done = d.Null || d.W == 0; op.done {
+		op.one.filterSel = pass[:0]
+		if op.done = len(pass) == 0; op.done {
 			return nil
 		}
 	}

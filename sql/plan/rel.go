@@ -94,7 +94,7 @@ func (p *planner) deconstruct(prob *joinProblem, f analyze.FromItem) relset {
 // addClause adds a plain condition, valid above everything in rels.
 func (p *planner) addClause(prob *joinProblem, e analyze.Expr, rels relset) {
 	c := p.newClause(e, nil)
-	if c.rels.empty() && c.volatile {
+	if c.rels.empty() {
 		c.rels = rels
 	}
 	prob.clauses = append(prob.clauses, c)
