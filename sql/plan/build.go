@@ -123,6 +123,9 @@ func (p *planner) buildPath(pt *path) (Node, *layout) {
 		n, l = p.buildUnique(pt)
 	case pathSubquery:
 		n, l = p.buildSubquery(pt)
+	case pathGate:
+		n, l = p.buildPath(pt.outer)
+		n = p.gateNode(n, pt.gate)
 	default:
 		n, l = p.buildScan(pt)
 	}
@@ -213,7 +216,7 @@ func (p *planner) fixScan(e analyze.Expr, rt int) analyze.Expr {
 func (p *planner) buildScan(pt *path) (Node, *layout) {
 	r := pt.base
 	vars := p.scanVars(r)
-	base := Base{Names: r.columnNames(vars)}
+	base := Base{Names: r.columnNames(vars), Entry: r.rte}
 	base.Targets = make([]analyze.Expr, 0, len(vars))
 	for _, v := range vars {
 		base.Targets = append(base.Targets, p.fixScan(v, r.rt))
@@ -341,7 +344,7 @@ func (p *planner) buildSubquery(pt *path) (Node, *layout) {
 	r := pt.base
 	vars := p.scanVars(r)
 	n := &SubqueryScan{RT: r.rt, Alias: r.rte.Alias, Input: pt.sub.node}
-	n.Names = r.columnNames(vars)
+	n.Names, n.Entry = r.columnNames(vars), r.rte
 	for _, v := range vars {
 		n.Targets = append(n.Targets, p.fixScan(v, r.rt))
 	}
@@ -451,7 +454,7 @@ func (p *planner) commutedFunc(c *clause) types.OID {
 // buildUnique makes the distinct rows of a semijoin's right side.
 func (p *planner) buildUnique(pt *path) (Node, *layout) {
 	inner, il := p.buildPath(pt.outer)
-	agg := &Aggregate{Input: inner, Strategy: AggHashed}
+	agg := &Aggregate{Input: inner, Strategy: AggHashed, Named: len(pt.on)}
 	var list []analyze.Expr
 	for _, c := range pt.on {
 		side := c.left

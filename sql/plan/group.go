@@ -26,7 +26,7 @@ func (p *planner) planGrouping(st stage) stage {
 	}
 	g := p.collectGrouping()
 	input := p.project(st, g.inputs())
-	n := &Aggregate{Input: input.node, Grouping: g.grouping}
+	n := &Aggregate{Input: input.node, Grouping: g.grouping, Named: len(q.Group)}
 	for i, k := range g.keys {
 		n.Group = append(n.Group, GroupKey{Column: i, EqFunc: g.eqFuncs[i]})
 		_ = k

@@ -50,11 +50,28 @@ func (p *planner) itemPaths(it *item, prob *joinProblem) {
 	case it.base != nil:
 		p.basePaths(it, prob)
 	case it.problem != nil:
-		jr := p.searchJoins(it.problem)
+		jr := p.searchGated(it.problem)
 		it.paths, it.rows, it.width = jr.paths, jr.rows, jr.width
 	case it.full != nil:
-		p.fullJoinPaths(it)
+		p.fullJoinPaths(it, prob)
 	}
+}
+
+// searchGated is searchJoins for a problem inside of another one.
+func (p *planner) searchGated(prob *joinProblem) *joinRel {
+	jr := p.searchJoins(prob)
+	if len(prob.gate) == 0 {
+		return jr
+	}
+	gated := *jr
+	gated.paths = nil
+	for _, inner := range jr.paths {
+		gated.paths = append(gated.paths, &path{
+			kind: pathGate, rels: inner.rels, startup: inner.startup, total: inner.total, rows: inner.rows,
+			order: inner.order, required: inner.required, outer: inner, gate: prob.gate,
+		})
+	}
+	return &gated
 }
 
 func (p *planner) searchAll(prob *joinProblem, base []*joinRel) *joinRel {
@@ -421,13 +438,20 @@ func (p *planner) addHash(jr *joinRel, op, ip *path, a, b *joinRel, kind analyze
 	return true
 }
 
-// fullJoinPaths makes the hash join of a FULL JOIN.
-func (p *planner) fullJoinPaths(it *item) {
-	l, r := p.searchJoins(it.full.left), p.searchJoins(it.full.right)
+// fullJoinPaths makes the hash join of a FULL JOIN. Conditions of prob on its rows alone are applied
+// right above it.
+func (p *planner) fullJoinPaths(it *item, prob *joinProblem) {
+	var above []*clause
+	for _, c := range prob.clauses {
+		if !c.rels.empty() && covers(&joinRel{rels: it.rels, alone: it.special}, c) {
+			above = append(above, c)
+		}
+	}
+	l, r := p.searchGated(it.full.left), p.searchGated(it.full.right)
 	jr := &joinRel{rels: it.rels, width: l.width + r.width}
-	jr.rows = clampRows(math.Max(l.rows, r.rows))
+	jr.rows = clampRows(math.Max(l.rows, r.rows) * p.combined(above))
 	op, ip := cheapest(l.paths), cheapest(r.paths)
-	if op == nil || ip == nil || !p.addHash(jr, op, ip, l, r, analyze.JoinFull, it.full.on, nil) {
+	if op == nil || ip == nil || !p.addHash(jr, op, ip, l, r, analyze.JoinFull, it.full.on, above) {
 		if op != nil && ip != nil && len(it.full.on) == 0 {
 			unsupported("FULL JOIN without a join condition")
 		}

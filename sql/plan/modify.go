@@ -71,6 +71,7 @@ func (p *planner) planModify() Node {
 	}
 	p.lock(rel, lockRowExclusive)
 	n := &ModifyTable{Command: q.Command, RT: q.Result, Relation: rel, CtidColumn: -1}
+	n.Entry = q.RTable[q.Result]
 	p.prepare()
 	mapQuery(q, p.replaceSubLinks)
 	source := p.modifySource(n)
@@ -245,6 +246,7 @@ func (p *planner) modifyConflict(n *ModifyTable, oc *analyze.OnConflict) {
 	var proposed *layout
 	if oc.DoUpdate {
 		proposed = p.targetRow(n, oc.Excluded)
+		c.Entry = p.q.RTable[oc.Excluded]
 	}
 	for _, t := range oc.Targets {
 		c.Set = append(c.Set, Assignment{Attno: t.Attno, Expr: p.fix(p.expandTarget(t.Expr, n), existing, proposed)})

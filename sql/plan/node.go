@@ -33,6 +33,8 @@ type Base struct {
 
 	// InitPlans are run at most once per execution, when their Param is first read.
 	InitPlans []*SubPlan
+	// Entry is what a scan or a ModifyTable is about, for the names EXPLAIN shows.
+	Entry *analyze.RangeTableEntry
 }
 
 // Common returns the node's common part.
@@ -384,6 +386,7 @@ type Aggregate struct {
 	Input    Node
 	Strategy AggStrategy
 	Group    []GroupKey
+	Named    int     // how many of Group were grouped by; the others depend on them
 	Sets     [][]int // grouping sets as indexes into Group; nil is one set of all
 	Aggs     []AggCall
 	Grouping [][]int // arguments of GROUPING() calls, as indexes into Group
@@ -537,7 +540,8 @@ func (n *ModifyTable) Inputs() []Node { return []Node{n.Input} }
 
 // Conflict is ON CONFLICT. Set (by attno) and Where are over the existing row (Input 0) and the proposed row (Input 1), both by attno-1.
 type Conflict struct {
-	Indexes []types.OID // arbiters; none: any
+	Indexes []types.OID              // arbiters; none: any
+	Entry   *analyze.RangeTableEntry // the proposed row, for EXPLAIN
 	Update  bool
 	Set     []Assignment
 	Where   []analyze.Expr

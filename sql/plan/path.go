@@ -25,7 +25,7 @@ const (
 	pathNestLoop
 	pathHash
 	pathUnique
-	pathProblem
+	pathGate
 )
 
 // path is a way to get the rows of a set of relations, with its cost.
@@ -51,6 +51,7 @@ type path struct {
 
 	join         analyze.JoinKind
 	outer, inner *path
+	gate         []analyze.Expr // of pathGate: conditions over no row, for outer to be run at all
 	hash         []*clause // equalities a hash join uses
 	on           []*clause // other join conditions
 	above        []*clause // conditions after the join

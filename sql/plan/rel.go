@@ -49,6 +49,7 @@ type item struct {
 type joinProblem struct {
 	items   []*item
 	clauses []*clause
+	gate    []analyze.Expr // conditions that refer to no entry: all of the rows or none
 	rels    relset
 }
 
@@ -95,6 +96,10 @@ func (p *planner) deconstruct(prob *joinProblem, f analyze.FromItem) relset {
 func (p *planner) addClause(prob *joinProblem, e analyze.Expr, rels relset) {
 	c := p.newClause(e, nil)
 	if c.rels.empty() {
+		if !c.volatile {
+			prob.gate = append(prob.gate, e)
+			return
+		}
 		c.rels = rels
 	}
 	prob.clauses = append(prob.clauses, c)

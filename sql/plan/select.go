@@ -150,41 +150,36 @@ func (p *planner) planFrom(exprs []analyze.Expr) stage {
 	for _, f := range p.q.From {
 		rels = rels.union(p.deconstruct(prob, f))
 	}
-	var gate []analyze.Expr
 	for _, c := range conjuncts(nil, p.q.Where) {
-		cl := p.newClause(c, nil)
-		if cl.rels.empty() && !cl.volatile {
-			gate = append(gate, c)
-			continue
-		}
-		if cl.rels.empty() {
-			cl.rels = rels
-		}
-		prob.clauses = append(prob.clauses, cl)
+		p.addClause(prob, c, rels)
 	}
 	p.distribute(prob)
 	p.expandWholeRows(prob)
 	p.collectNeeded(exprs)
 	p.needProblem(prob)
 	if len(prob.items) == 0 {
-		return p.emptyFrom(gate, prob)
+		return p.emptyFrom(prob)
 	}
 	jr := p.searchJoins(prob)
 	best := p.choosePath(jr)
 	node, l := p.buildPath(best)
 	st := stage{node: node, layout: l, order: best.order}
-	if len(gate) > 0 {
-		r := &Result{Input: node, OneTimeFilter: p.fixAll(gate)}
-		c := node.Common()
-		*r.Common() = Base{StartupCost: c.StartupCost, TotalCost: c.TotalCost, Rows: c.Rows, Width: c.Width}
-		st.node = r
+	if len(prob.gate) > 0 {
+		st.node = p.gateNode(node, prob.gate)
 	}
 	return st
 }
 
+// gateNode runs n only where conditions that depend on no row of it hold.
+func (p *planner) gateNode(n Node, conditions []analyze.Expr) Node {
+	r := &Result{Input: n, OneTimeFilter: p.fixAll(conditions)}
+	p.copyCost(r, n)
+	return r
+}
+
 // emptyFrom is the one row of a query without FROM.
-func (p *planner) emptyFrom(gate []analyze.Expr, prob *joinProblem) stage {
-	r := &Result{OneTimeFilter: p.fixAll(gate)}
+func (p *planner) emptyFrom(prob *joinProblem) stage {
+	r := &Result{OneTimeFilter: p.fixAll(prob.gate)}
 	r.Rows, r.TotalCost = 1, p.ctx.Settings.CPUTupleCost
 	r.Targets = []analyze.Expr{}
 	for _, c := range prob.clauses {
@@ -591,7 +586,7 @@ func missingKeys(all, have []analyze.SortClause) []analyze.SortClause {
 
 func (p *planner) hashDistinct(st stage) stage {
 	c := st.node.Common()
-	n := &Aggregate{Input: st.node, Strategy: AggHashed, Group: p.groupKeys(p.q.Distinct)}
+	n := &Aggregate{Input: st.node, Strategy: AggHashed, Group: p.groupKeys(p.q.Distinct), Named: len(p.q.Distinct)}
 	n.Targets = make([]analyze.Expr, len(p.q.Targets))
 	for at, g := range n.Group {
 		n.Targets[g.Column] = colOf(st.layout.list[g.Column], 0, at)

@@ -89,7 +89,7 @@ func (p *planner) unionNode(s *analyze.SetOp) Node {
 	if s.All {
 		return app
 	}
-	agg := &Aggregate{Input: app, Strategy: AggHashed, Group: p.setOpKeys(s)}
+	agg := &Aggregate{Input: app, Strategy: AggHashed, Group: p.setOpKeys(s), Named: len(s.Columns)}
 	for i, c := range s.Columns {
 		agg.Targets = append(agg.Targets, &Col{
 			Typed: analyze.Typed{Typ: c.Type, Mod: c.Typmod, Coll: c.Collation, Loc: -1}, Index: i,
