@@ -66,8 +66,10 @@ type jsonParser struct {
 	depth     int
 	// unescape keeps strings and numbers, as jsonb needs; without, \u escapes are checked for their form only.
 	unescape bool
-	str      []byte
-	err      error
+	// rawNumbers leaves numbers alone, whatever their size.
+	rawNumbers bool
+	str        []byte
+	err        error
 }
 
 func (p *jsonParser) fail(format string, args ...any) bool {
@@ -360,7 +362,7 @@ func (p *jsonParser) value(v *JSONValue) bool {
 		p.str = nil
 	case tokNumber:
 		v.Kind, end = JSONNumber, p.end
-		if p.unescape {
+		if p.unescape && !p.rawNumbers {
 			var err error
 			if v.Num, err = ParseNum(p.text()); err != nil {
 				p.err = err
@@ -474,6 +476,13 @@ func ParseJSON(s []byte) (JSONValue, error) {
 	return v, err
 }
 
+// CheckJSONEscapes checks that the strings of a valid JSON text mean something as text.
+func CheckJSONEscapes(s []byte) error {
+	p := jsonParser{s: s, unescape: true, rawNumbers: true}
+	var v JSONValue
+	return p.parse(&v)
+}
+
 // parseJSON checks the syntax and keeps the text.
 func parseJSON(s []byte) (Datum, error) {
 	p := jsonParser{s: s}
@@ -542,6 +551,9 @@ func (v *JSONValue) Canonical() {
 	}
 	v.Keys, v.Vals = keys, vals
 }
+
+// CompareJSONKeys is the order of the keys of a jsonb object: by length, then by bytes.
+func CompareJSONKeys(a, b []byte) int { return compareJSONKeys(a, b) }
 
 func compareJSONKeys(a, b []byte) int {
 	if len(a) != len(b) {

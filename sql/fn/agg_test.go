@@ -96,6 +96,17 @@ func aggCases() (out []aggCase) {
 	add("array_agg", "text", byName("array_agg", 2335), column("a", "", `\N`))
 	add("array_agg", "int4[]", byName("array_agg", 4053), column("{1,2}", "{3,4}"), column("{1}", "{1,2}"), column("{}"), column("{1,2}", `\N`))
 	out = append(out, aggCase{3538, "string_agg", []string{"text", "text"}, [][]string{{"a", ","}, {`\N`, ";"}, {"b", "-"}, {"c", `\N`}}}, aggCase{3538, "string_agg", []string{"text", "text"}, nil})
+	for _, typ := range []string{"int4", "json", "date"} {
+		col := map[string][][]string{"int4": ints, "json": column(`{"a":1}`, `\N`, "[2]"), "date": column("2001-02-03", "infinity")}[typ]
+		add("json_agg", typ, byName("json_agg", 3175), col)
+		add("jsonb_agg", typ, byName("jsonb_agg", 3267), col)
+	}
+	add("json_agg", "int4[]", byName("json_agg", 3175), column("{1,2}", `\N`, "{3}"))
+	for _, o := range []aggCase{{oid: 3197, name: "json_object_agg"}, {oid: 3270, name: "jsonb_object_agg"}} {
+		for _, rows := range [][][]string{{{"b", "1"}, {"a", `\N`}, {"b", "3"}}, {{`\N`, "1"}}, nil, {{"x", "1"}}} {
+			out = append(out, aggCase{o.oid, o.name, []string{"text", "int4"}, rows})
+		}
+	}
 	pairs := [][][]string{{{"1", "2"}, {"2", "4.5"}, {"3", "5"}, {`\N`, "1"}, {"4", "9"}}, {{"1", "1"}, {"1", "2"}}, {{"1", "1"}, {"2", "1"}}, {{"1", "1"}}, {{"nan", "1"}, {"2", "3"}}, nil, {{"inf", "1"}, {"2", "3"}}}
 	for n, oid := range byName("corr", 2829, "covar_pop", 2827, "covar_samp", 2828, "regr_avgx", 2822, "regr_avgy", 2823, "regr_intercept", 2826, "regr_r2", 2824, "regr_slope", 2825, "regr_sxx", 2819, "regr_sxy", 2821, "regr_syy", 2820, "regr_count", 2818) {
 		for _, rows := range pairs {

@@ -13,6 +13,7 @@ func goldenSets() map[string]func() []string {
 		"series":       seriesCases,
 		"datetime":     thinned(3, datetimeFnCases),
 		"misc":         miscCases,
+		"json":         thinned(3, jsonCases),
 		"picture_num":  thinned(4, pictureNumCases),
 		"picture_date": thinned(3, pictureDateCases),
 		"picture_read": pictureReadCases,

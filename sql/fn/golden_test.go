@@ -112,17 +112,17 @@ func (r *recorder) query(sql string) ([][]byte, error) {
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // function finds name, strictness and result type of a prosrc for the arguments' types.
-func (r *recorder) function(src string, args []goldenArg) (name string, strict bool) {
+func (r *recorder) function(src string, args []goldenArg) (name string, strict, variadic bool) {
 	list := make([]string, len(args))
 	for i, a := range args {
 		list[i] = quote(a.typ) + "::regtype"
 	}
-	row, err := r.query(`select quote_ident(proname), proisstrict from pg_proc p where prosrc = ` + quote(src) + ` and (pronargs = ` + strconv.Itoa(len(args)) + ` or provariadic <> 0)
+	row, err := r.query(`select quote_ident(proname), proisstrict, provariadic not in (0, '"any"'::regtype) from pg_proc p where prosrc = ` + quote(src) + ` and (pronargs = ` + strconv.Itoa(len(args)) + ` or provariadic <> 0)
 		order by (proargtypes::oid[] = array[` + strings.Join(list, ",") + `]::oid[]) desc, pronargs limit 1`)
 	if err != nil || row == nil {
 		r.t.Fatalf("no function %s with %d arguments: %v", src, len(args), err)
 	}
-	return string(row[0]), string(row[1]) == "t"
+	return string(row[0]), string(row[1]) == "t", string(row[2]) == "t"
 }
 
 func recordGolden(t *testing.T, name string, cases []string) {
@@ -138,7 +138,7 @@ func recordGolden(t *testing.T, name string, cases []string) {
 	}
 	var out bytes.Buffer
 	names := map[string]string{}
-	stricts := map[string]bool{}
+	stricts, variadics := map[string]bool{}, map[string]bool{}
 	for _, c := range cases {
 		if set, ok := strings.CutPrefix(c, "set "); ok {
 			for _, s := range strings.Split(set, ";") {
@@ -155,17 +155,18 @@ func recordGolden(t *testing.T, name string, cases []string) {
 			key += "|" + a.typ
 		}
 		if names[key] == "" {
-			names[key], stricts[key] = r.function(src, args)
+			names[key], stricts[key], variadics[key] = r.function(src, args)
 		}
 		sql := make([]string, len(args))
 		for i, a := range args {
 			switch {
 			case a.null:
 				sql[i] = "null::" + a.typ
-			case strings.HasSuffix(a.typ, "[]"):
-				sql[i] = quote(a.text) + "::" + a.typ
 			default:
 				sql[i] = quote(a.text) + "::" + a.typ
+			}
+			if variadics[key] && i == len(args)-1 {
+				sql[i] = "variadic " + sql[i]
 			}
 		}
 		call := "pg_catalog." + names[key] + "(" + strings.Join(sql, ", ") + ")"
@@ -383,7 +384,7 @@ func evaluateSet(c *Context, b *Builtin, args []types.Datum, result types.OID) s
 		return errorText(err)
 	}
 	var lines []string
-	row := make([]types.Datum, 1)
+	row := make([]types.Datum, 2) // sets of the goldens have one column, or two texts
 	for {
 		ok, err := set.Next(c, row)
 		if err != nil {
@@ -392,7 +393,12 @@ func evaluateSet(c *Context, b *Builtin, args []types.Datum, result types.OID) s
 		if !ok {
 			break
 		}
-		lines = append(lines, resultText(c, row[0], nil, result))
+		d := row[0]
+		if result == types.Record {
+			text := types.RecordField{Attr: types.AttrOf(types.Text, -1, nil)}
+			d = types.RecordDatum(types.Record, []types.RecordField{text, text}, row)
+		}
+		lines = append(lines, resultText(c, d, nil, result))
 	}
 	if lines == nil {
 		return "empty"
@@ -408,6 +414,8 @@ func applySetting(t *testing.T, env *types.Env, s string) {
 		switch {
 		case strings.Contains(value, "sql"):
 			env.DateStyle = types.DateSQL
+		case strings.Contains(value, "german"):
+			env.DateStyle = types.DateGerman
 		case strings.Contains(value, "postgres"):
 			env.DateStyle = types.DatePostgres
 		default:

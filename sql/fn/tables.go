@@ -11,6 +11,10 @@ var tables = []func(*registry){
 	registerArray,
 	registerSeries,
 	registerPictures,
+	registerJSONGet,
+	registerJSONB,
+	registerJSONRecord,
+	registerJSONAggregates,
 	registerAggregates,
 	registerMisc,
 }
