@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
@@ -310,7 +311,7 @@ func (sim *simulation) run() error {
 			return nil
 		}
 		s := sim.sessions[sim.rng.IntN(len(sim.sessions))]
-		if err := sim.step(s); err != nil {
+		if err := sim.unlessStuck(func() error { return sim.step(s) }); err != nil {
 			if sim.crashed() {
 				return nil
 			}
@@ -324,21 +325,17 @@ func (sim *simulation) run() error {
 func (sim *simulation) step(s *simSession) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			f, ok := p.(simFailure)
-			if !ok && !sim.crashed() {
-				panic(p)
-			}
-			if ok {
+			if f, ok := p.(simFailure); ok {
 				err = f.error
 			} else {
-				err = fmt.Errorf("panic: %v", p) // Pebble's way of dying
+				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 			}
 		}
 	}()
 	if !s.open {
 		switch sim.rng.IntN(12) {
 		case 0:
-			return sim.unlessStuck(func() error { return sim.e.Checkpoint(bg) })
+			return sim.e.Checkpoint(bg)
 		case 1:
 			return sim.vacuum(s)
 		}
@@ -539,16 +536,23 @@ func (sim *simulation) closeSessions() {
 	}
 }
 
+// abandon lets go of the server that lost its power, as far as it can be closed.
+func (sim *simulation) abandon() {
+	_ = sim.unlessStuck(func() error {
+		defer func() { _ = recover() }() // a session whose last step never came back
+		sim.closeSessions()
+		return sim.e.Close(bg, CloseImmediate)
+	})
+}
+
 // recover restarts on what the power cut left, cutting the power again a few times.
 func (sim *simulation) recover() error {
-	sim.closeSessions()
-	_ = sim.unlessStuck(func() error { return sim.e.Close(bg, CloseImmediate) })
+	sim.abandon()
 	sim.fs = sim.fs.Crash(sim.rng)
 	for range sim.rng.IntN(3) {
 		sim.fs.CrashAt(int64(1 + sim.rng.IntN(60)))
 		if err := sim.start(); err == nil {
-			sim.closeSessions()
-			_ = sim.unlessStuck(func() error { return sim.e.Close(bg, CloseImmediate) })
+			sim.abandon()
 		} else if !errors.Is(err, faultfs.ErrCrashed) {
 			return fmt.Errorf("recovery: %w", err)
 		}
