@@ -235,6 +235,21 @@ func registerHash(r *registry) {
 		enter(n, n+"extended", word)
 	}
 	enter("hashint8", "hashint8extended", wide)
+	enter("hashoidvector", "hashoidvectorextended", func(_ *Context, d types.Datum, seed uint64) uint64 {
+		arr := d.Array()
+		var b []byte
+		for _, e := range arr.Elems(nil) {
+			b = binary.LittleEndian.AppendUint32(b, uint32(e.W))
+		}
+		return hashAny(b, seed)
+	})
+	enter("hashtid", "hashtidextended", func(_ *Context, d types.Datum, seed uint64) uint64 {
+		b := types.Send(types.Tid, d, nil, nil)
+		block := binary.BigEndian.Uint32(b)
+		le := binary.LittleEndian.AppendUint16(nil, uint16(block>>16))
+		le = binary.LittleEndian.AppendUint16(le, uint16(block))
+		return hashAny(binary.LittleEndian.AppendUint16(le, binary.BigEndian.Uint16(b[4:])), seed)
+	})
 	enter("hashfloat4", "hashfloat4extended", float)
 	enter("hashfloat8", "hashfloat8extended", float)
 	for _, n := range []string{"hashtext", "hashname", "hashvarlena"} {

@@ -3,6 +3,7 @@ package fn
 import (
 	"crypto/rand"
 	"math"
+	"strings"
 
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/types"
@@ -210,6 +211,7 @@ var ioFunctions = map[types.OID][2]string{
 	types.Regtype: {"regtypein", "regtypeout"}, types.Regproc: {"regprocin", "regprocout"}, types.Regprocedure: {"regprocedurein", "regprocedureout"}, types.Regoper: {"regoperin", "regoperout"},
 	types.Regoperator: {"regoperatorin", "regoperatorout"}, types.Regnamespace: {"regnamespacein", "regnamespaceout"}, types.Regrole: {"regrolein", "regroleout"},
 	types.Regcollation: {"regcollationin", "regcollationout"}, types.Oidvector: {"oidvectorin", "oidvectorout"}, types.Int2vector: {"int2vectorin", "int2vectorout"},
+	types.Aclitem: {"aclitemin", "aclitemout"}, types.PgNodeTree: {"pg_node_tree_in", "pg_node_tree_out"},
 	types.Cstring: {"cstring_in", "cstring_out"}, types.Unknown: {"unknownin", "unknownout"}, types.Void: {"void_in", "void_out"},
 }
 
@@ -239,11 +241,70 @@ func registerIO(r *registry) {
 	r.fn("enum_in", func(c *Context, a []types.Datum) (types.Datum, error) { return types.In(a[1].OID(), -1, a[0].B, c.Env) })
 }
 
+// registerWire registers the functions of types that clients seldom call: of the binary form and of modifiers.
+func registerWire(r *registry) {
+	for typ, names := range ioFunctions {
+		name := strings.TrimSuffix(names[1], "out") + "send"
+		r.fn(name, func(c *Context, a []types.Datum) (types.Datum, error) {
+			return bytesResult(types.Send(typ, a[0], nil, c.Env))
+		})
+	}
+	for _, name := range []string{"array_send", "record_send", "enum_send", "anyarray_send"} {
+		r.fn(name, func(c *Context, a []types.Datum) (types.Datum, error) {
+			return bytesResult(types.Send(c.ArgType(0), a[0], nil, c.Env))
+		})
+	}
+	for _, typ := range []types.OID{types.Bpchar, types.Varchar, types.Time, types.Timestamp, types.Timestamptz, types.Interval, types.Timetz, types.Bit, types.Varbit, types.Numeric} {
+		name := types.Lookup(typ, nil).Name
+		r.fn(name+"typmodin", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			arr := a[0].Array()
+			var args []string
+			for _, d := range arr.Elems(nil) {
+				args = append(args, string(d.B))
+			}
+			mod, err := types.TypmodIn(typ, args)
+			return types.Int64Datum(int64(mod)), err
+		})
+		r.fn(name+"typmodout", func(_ *Context, a []types.Datum) (types.Datum, error) {
+			return types.Datum{B: []byte(types.TypmodOut(typ, int32(a[0].Int64())))}, nil
+		})
+	}
+}
+
+// registerOdds registers what fits nowhere else.
+func registerOdds(r *registry) {
+	for _, name := range []string{"to_ascii_default", "to_ascii_enc", "to_ascii_encname"} {
+		r.fn(name, func(*Context, []types.Datum) (types.Datum, error) {
+			return types.Datum{}, errUnsupported("encoding conversion from %s to ASCII not supported", "UTF8")
+		})
+	}
+	for _, name := range []string{"pg_wal_replay_pause", "pg_wal_replay_resume", "pg_is_wal_replay_paused", "pg_get_wal_replay_pause_state", "pg_promote"} {
+		r.fn(name, func(*Context, []types.Datum) (types.Datum, error) {
+			return types.Datum{}, pgerr.New(pgerr.ObjectNotInPrerequisiteState, "recovery is not in progress").
+				WithHint("Recovery control functions can only be executed during recovery.")
+		})
+	}
+	r.fn("booland_statefunc", func(_ *Context, a []types.Datum) (types.Datum, error) {
+		return types.BoolDatum(a[0].Bool() && a[1].Bool()), nil
+	})
+	r.fn("boolor_statefunc", func(_ *Context, a []types.Datum) (types.Datum, error) {
+		return types.BoolDatum(a[0].Bool() || a[1].Bool()), nil
+	})
+	in := func(c *Context, a []types.Datum) (types.Datum, error) {
+		return types.In(a[1].OID(), int32(a[2].W), a[0].B, c.Env)
+	}
+	r.fn("record_in", in)
+	r.fn("domain_in", in)
+}
+
 func registerMisc(r *registry) {
 	r.fn("gen_random_uuid", randomUUID)
 	registerEnum(r)
 	registerInRange(r)
 	registerIO(r)
+	registerWire(r)
+	registerOdds(r)
+	registerACL(r)
 	registerHash(r)
 	registerIdentity(r)
 	registerSettings(r)
