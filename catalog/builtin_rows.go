@@ -2666,7 +2666,11 @@ const rowsPgRange = `3904	23	4451	0	1978	3914	3922
 3926	20	4536	0	3124	3928	3923
 `
 
-const rowsPgRewrite = `12003	_RETURN	12000	1	O	t	<>	
+const rowsPgRewrite = `9103	_RETURN	9100	1	O	t	<>	
+9113	_RETURN	9110	1	O	t	<>	
+9123	_RETURN	9120	1	O	t	<>	
+9133	_RETURN	9130	1	O	t	<>	
+12003	_RETURN	12000	1	O	t	<>	
 12008	_RETURN	12005	1	O	t	<>	
 12013	_RETURN	12010	1	O	t	<>	
 12017	_RETURN	12014	1	O	t	<>	
@@ -3463,7 +3467,7 @@ var builtinRest = [...]struct {
 	{PgOpclass, 177, rowsPgOpclass},
 	{PgOpfamily, 146, rowsPgOpfamily},
 	{PgRange, 6, rowsPgRange},
-	{PgRewrite, 142, rowsPgRewrite},
+	{PgRewrite, 146, rowsPgRewrite},
 	{PgTablespace, 2, rowsPgTablespace},
 	{PgTsConfig, 29, rowsPgTsConfig},
 	{PgTsConfigMap, 551, rowsPgTsConfigMap},

@@ -62,6 +62,9 @@ func TestBuiltinRows(t *testing.T) {
 		attrs := byOID(builtinClasses[:], classKey, def.oid).Attrs
 		var got []string
 		err := x.Scan(def.oid, nil, func(r Row) error {
+			if isOwn(def, r) {
+				return nil
+			}
 			got = append(got, rowText(def, attrs, r))
 			return nil
 		})
@@ -87,6 +90,11 @@ func TestBuiltinRows(t *testing.T) {
 	if !bytes.Equal(want, []byte(sums.String())) {
 		t.Errorf("the built-in rows are not those that were compared with PostgreSQL; got\n%s", sums.String())
 	}
+}
+
+// isOwn tells minipg's own rows, by the OID that comes first.
+func isOwn(def *relDef, r Row) bool {
+	return def.cols[0] == types.Oid && r[0].OID() >= FirstOwnOID && r[0].OID() <= LastOwnOID
 }
 
 func compareRows(t *testing.T, name string, got, want []string) {

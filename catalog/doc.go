@@ -10,6 +10,10 @@
 //  3. the generated tables (builtin_*.go, made by catalog/gen from a PostgreSQL 15),
 //     static data that costs nothing at start.
 //
+// Built-in objects that PostgreSQL has not, such as the view pg_stat_lock and the function behind it, have
+// OIDs from FirstOwnOID to LastOwnOID (9000 to 9999), which PostgreSQL 15 leaves free; catalog/gen/own.go
+// lists them.
+//
 // On top of rows stand descriptors (Relation, Type, Proc ...): immutable structs
 // that the analyzer, planner and engine work with.
 //

@@ -6,6 +6,9 @@ const (
 	FirstNormalOID OID = 16384
 	// FirstUnpinnedOID: objects below cannot be dropped, and dependencies on them are not recorded.
 	FirstUnpinnedOID OID = 12000
+	// FirstOwnOID to LastOwnOID are those of built-in objects that PostgreSQL has not.
+	FirstOwnOID OID = 9000
+	LastOwnOID  OID = 9999
 
 	NamespacePgCatalog OID = 11
 	NamespacePgToast   OID = 99

@@ -7,6 +7,7 @@ import (
 
 	"github.com/minipg/minipg/engine/settings"
 	"github.com/minipg/minipg/locks"
+	"github.com/minipg/minipg/metrics"
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/sql/fn"
 	"github.com/minipg/minipg/types"
@@ -48,6 +49,14 @@ func (f systemFuncs) Rows(_ *fn.Context, prosrc string, args []types.Datum) (fn.
 		return f.prepared()
 	case "pg_stat_get_wal":
 		return f.wal()
+	case "pg_stat_get_lock":
+		return f.statLock()
+	case "minipg_stat_get_latch":
+		return f.statLatch()
+	case "minipg_stat_get_extension":
+		return f.statExtension()
+	case "minipg_get_wait_history":
+		return f.waitHistory()
 	case "pg_prepared_xact", "pg_stat_get_wal_senders", "pg_stat_get_progress_info", "pg_hba_file_rules",
 		"pg_stat_get_wal_receiver", "pg_stat_get_subscription", "pg_get_replication_slots", "pg_ident_file_mappings",
 		"pg_stat_get_replication_slot", "pg_get_backend_memory_contexts", "pg_get_shmem_allocations",
@@ -92,7 +101,7 @@ func (f systemFuncs) allSettings() (fn.Set, error) {
 		row[2], row[3], row[4] = textOrNull(p.Unit), text(p.Category), text(p.Desc)
 		row[6], row[7] = text(p.Context.String()), text(p.Kind.String())
 		if p.Kind == settings.Int || p.Kind == settings.Real {
-			row[9], row[10] = text(number(p.Min)), text(number(p.Max))
+			row[9], row[10] = text(number(p, p.Min)), text(number(p, p.Max))
 		}
 		if p.Kind == settings.Enum {
 			elems := make([]types.Datum, len(p.Enums))
@@ -110,7 +119,13 @@ func (f systemFuncs) allSettings() (fn.Set, error) {
 	return out, nil
 }
 
-func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+// number is a bound of a parameter as pg_settings shows it.
+func number(p *settings.Param, f float64) string {
+	if p.Kind == settings.Int {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return strconv.FormatFloat(f, 'g', 6, 64)
+}
 
 func nulls(n int) []types.Datum {
 	row := make([]types.Datum, n)
@@ -255,7 +270,7 @@ func (f systemFuncs) wal() (fn.Set, error) {
 		types.Int64Datum(m.WALRecords.Value()), types.Int64Datum(m.WALFullPages.Value()), bytes,
 		types.Int64Datum(m.WALBuffersFull.Value()), types.Int64Datum(m.WALFlushes.Value()),
 		types.Int64Datum(m.WALFlushes.Value()), types.Float64Datum(0), types.Float64Datum(seconds * 1000),
-		timeOrNull(f.s.srv.started),
+		f.statsReset(metrics.GroupWAL),
 	}}}, nil
 }
 
@@ -299,18 +314,6 @@ func (f backendFuncs) ReloadConf() error {
 
 // BlockingPIDs are the sessions a session waits for.
 func (f backendFuncs) BlockingPIDs(pid int32) []int32 { return f.s.srv.eng.Locks().Blocking(pid) }
-
-func (f backendFuncs) StatReset(which, target string) error {
-	switch {
-	case which == "pg_stat_reset_shared" && !strings.EqualFold(target, "bgwriter") && !strings.EqualFold(target, "wal") &&
-		!strings.EqualFold(target, "archiver") && !strings.EqualFold(target, "recovery_prefetch"):
-		return pgerr.New(pgerr.InvalidParameterValue, "unrecognized reset target: \"%s\"", target).
-			WithHint("Target must be \"archiver\", \"bgwriter\", \"recovery_prefetch\", or \"wal\".")
-	case which == "pg_stat_reset_shared":
-		f.s.srv.metrics.Reset()
-	}
-	return nil
-}
 
 // Stat is a statistics function of one object.
 func (f backendFuncs) Stat(prosrc string, args []types.Datum) (types.Datum, bool, error) {

@@ -37,6 +37,7 @@ type Server struct {
 	loaded  time.Time // when the configuration was last read
 
 	plans    sharedPlans
+	resets   statResets
 	sessions struct {
 		sync.Mutex
 		byPID map[int32]*Session

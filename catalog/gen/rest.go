@@ -64,6 +64,9 @@ func (g *generator) rest() {
 		}
 		f.printf("const rows%s = `", camel(rel))
 		rows := g.query(sql + " ORDER BY 1, 2, 3")
+		if rel == "pg_rewrite" {
+			rows = withOwnRules(rows, g.query("SELECT 'pg_locks'::regclass::oid")[0].s(0))
+		}
 		for _, r := range rows {
 			for i := range r {
 				if i > 0 {

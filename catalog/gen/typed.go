@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -20,6 +21,7 @@ func (g *generator) relations() {
 	rows := g.query(`SELECT oid, relname, relnamespace, reltype, relkind, relam, reltablespace, relpages, reltuples,
 			reltoastrelid, relhasindex, relisshared, relhasrules, relreplident, relacl, array_to_string(reloptions, ','), relchecks
 		FROM pg_class WHERE oid < 16384 ORDER BY oid`)
+	rows = withOwnViews(rows, attrs)
 	for _, r := range rows {
 		var l lit
 		l.num("OID", r.s(0))
@@ -65,18 +67,24 @@ func (g *generator) relations() {
 		f.printf("%s,\n", l.String())
 	}
 	f.printf("}\n\n")
-	g.permutation(f, "builtinClassByName", "SELECT oid, relname FROM pg_class WHERE oid < 16384")
+	permutation(f, "builtinClassByName", rows)
 	f.write()
 }
 
 // permutation writes the positions of the rows of an OID-sorted table in the order of their names.
-func (g *generator) permutation(f *file, name, sql string) {
+// The columns begin with OID and name.
+func permutation(f *file, name string, rows []row) {
 	f.printf("// %s orders the table by name, then OID.\nvar %s = [...]uint16{", name, name)
-	for i, r := range g.query(`SELECT row_number() OVER (ORDER BY oid) - 1, q.* FROM (` + sql + `) q(oid, name) ORDER BY name COLLATE "C", oid`) {
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return strings.Compare(rows[a].s(1), rows[b].s(1)) })
+	for i, at := range order {
 		if i%16 == 0 {
 			f.printf("\n")
 		}
-		f.printf("%s, ", r.s(0))
+		f.printf("%d, ", at)
 	}
 	f.printf("\n}\n")
 }
@@ -84,10 +92,11 @@ func (g *generator) permutation(f *file, name, sql string) {
 func (g *generator) types() {
 	f := newFile("builtin_type.go")
 	f.printf("// builtinTypes are the rows of pg_type, sorted by OID.\nvar builtinTypes = [...]Type{\n")
-	for _, r := range g.query(`SELECT oid, typname, typnamespace, typowner, typlen, typbyval, typtype, typcategory, typispreferred, typisdefined,
+	rows := withOwnTypes(g.query(`SELECT oid, typname, typnamespace, typowner, typlen, typbyval, typtype, typcategory, typispreferred, typisdefined,
 			typdelim, typrelid, typsubscript::oid, typelem, typarray, typinput::oid, typoutput::oid, typreceive::oid, typsend::oid, typmodin::oid,
 			typmodout::oid, typanalyze::oid, typalign, typstorage, typnotnull, typbasetype, typtypmod, typndims, typcollation, typdefault, typacl
-		FROM pg_type WHERE oid < 16384 ORDER BY oid`) {
+		FROM pg_type WHERE oid < 16384 ORDER BY oid`))
+	for _, r := range rows {
 		var l lit
 		l.num("OID", r.s(0))
 		l.str("Name", r.s(1))
@@ -128,7 +137,7 @@ func (g *generator) types() {
 		f.printf("%s,\n", l.String())
 	}
 	f.printf("}\n\n")
-	g.permutation(f, "builtinTypeByName", "SELECT oid, typname FROM pg_type WHERE oid < 16384")
+	permutation(f, "builtinTypeByName", rows)
 	f.write()
 }
 
@@ -136,7 +145,7 @@ func (g *generator) procs() {
 	f := newFile("builtin_proc.go")
 	f.printf("// builtinProcs are the rows of pg_proc, sorted by OID. Functions written in SQL are internal ones here,\n" +
 		"// with prosrc = name_argumenttypes.\nvar builtinProcs = [...]Proc{\n")
-	for _, r := range g.query(`SELECT oid, proname, pronamespace, proowner,
+	rows := withOwnFunctions(g.query(`SELECT oid, proname, pronamespace, proowner,
 			CASE prolang WHEN 14 THEN 12 ELSE prolang END, procost, prorows, provariadic, prosupport::oid,
 			prokind, prosecdef, proleakproof, proisstrict, proretset, provolatile, proparallel, prorettype, proargtypes,
 			array_to_string(proallargtypes, ' '), array_to_string(proargmodes, ''), array_to_string(proargnames, ',', ''),
@@ -144,7 +153,8 @@ func (g *generator) procs() {
 			CASE prolang WHEN 14 THEN proname || (SELECT coalesce(string_agg('_' || typname, '' ORDER BY n), '')
 				FROM unnest(proargtypes) WITH ORDINALITY u(t, n) JOIN pg_type ty ON ty.oid = t) ELSE prosrc END,
 			probin, proacl, proargnames IS NULL
-		FROM pg_proc WHERE oid < 16384 ORDER BY oid`) {
+		FROM pg_proc WHERE oid < 16384 ORDER BY oid`))
+	for _, r := range rows {
 		var l lit
 		l.num("OID", r.s(0))
 		l.str("Name", r.s(1))
@@ -180,15 +190,16 @@ func (g *generator) procs() {
 		f.printf("%s,\n", l.String())
 	}
 	f.printf("}\n\n")
-	g.permutation(f, "builtinProcByName", "SELECT oid, proname FROM pg_proc WHERE oid < 16384")
+	permutation(f, "builtinProcByName", rows)
 	f.write()
 }
 
 func (g *generator) operators() {
 	f := newFile("builtin_operator.go")
 	f.printf("// builtinOperators are the rows of pg_operator, sorted by OID.\nvar builtinOperators = [...]Operator{\n")
-	for _, r := range g.query(`SELECT oid, oprname, oprnamespace, oprowner, oprkind, oprcanmerge, oprcanhash, oprleft, oprright, oprresult,
-			oprcom, oprnegate, oprcode::oid, oprrest::oid, oprjoin::oid FROM pg_operator WHERE oid < 16384 ORDER BY oid`) {
+	rows := g.query(`SELECT oid, oprname, oprnamespace, oprowner, oprkind, oprcanmerge, oprcanhash, oprleft, oprright, oprresult,
+			oprcom, oprnegate, oprcode::oid, oprrest::oid, oprjoin::oid FROM pg_operator WHERE oid < 16384 ORDER BY oid`)
+	for _, r := range rows {
 		var l lit
 		l.num("OID", r.s(0))
 		l.str("Name", r.s(1))
@@ -203,7 +214,7 @@ func (g *generator) operators() {
 		f.printf("%s,\n", l.String())
 	}
 	f.printf("}\n\n")
-	g.permutation(f, "builtinOperatorByName", "SELECT oid, oprname FROM pg_operator WHERE oid < 16384")
+	permutation(f, "builtinOperatorByName", rows)
 	f.write()
 }
 

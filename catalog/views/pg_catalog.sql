@@ -189,6 +189,24 @@ SELECT l.locktype, l.database, l.relation, l.page, l.tuple, l.virtualxid, l.tran
        l.virtualtransaction, l.pid, l.mode, l.granted, l.fastpath, l.waitstart
 FROM pg_lock_status() l
 
+--- pg_stat_lock
+SELECT l.locktype, l.waits, l.wait_time, l.fastpath_exceeded, l.stats_reset
+FROM pg_stat_get_lock() l
+
+--- minipg_stat_latch
+SELECT l.class, l.mode, l.acquisitions, l.waits, l.wait_time, l.stats_reset
+FROM minipg_stat_get_latch() l
+
+--- minipg_stat_extension
+SELECT e.relid, n.nspname AS schemaname, c.relname, e.fork, e.extends, e.blocks, e.waits, e.fsm_hits_after_wait, e.stats_reset
+FROM minipg_stat_get_extension() e
+JOIN pg_class c ON c.oid = e.relid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+
+--- minipg_wait_history
+SELECT w.waiter, w.holder, w.wait_event_type, w.wait_event, w.object, w.mode, w.database, w.relation, w.block, w.duration, w.time
+FROM minipg_get_wait_history() w
+
 --- pg_cursors
 SELECT c.name, c.statement, c.is_holdable, c.is_binary, c.is_scrollable, c.creation_time
 FROM pg_cursor() c
