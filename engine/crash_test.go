@@ -181,6 +181,9 @@ func (f dyingFile) ReadAt(b []byte, off int64) (int, error) {
 func (f dyingFile) Sync() error     { return stay(f.File.Sync()) }
 func (f dyingFile) Datasync() error { return stay(f.File.Datasync()) }
 
+// stuckAfter is long enough for anything that still moves after the power went.
+const stuckAfter = 250 * time.Millisecond
+
 // unlessStuck runs fn, and gives up on it when the power goes meanwhile and it does not end.
 func (sim *simulation) unlessStuck(fn func() error) error {
 	done := make(chan error, 1)
@@ -193,7 +196,7 @@ func (sim *simulation) unlessStuck(fn func() error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(20 * time.Millisecond):
+	case <-time.After(stuckAfter):
 		return faultfs.ErrCrashed
 	}
 }
@@ -538,10 +541,13 @@ func (sim *simulation) closeSessions() {
 
 // abandon lets go of the server that lost its power, as far as it can be closed.
 func (sim *simulation) abandon() {
+	sessions, e := sim.sessions, sim.e
 	_ = sim.unlessStuck(func() error {
 		defer func() { _ = recover() }() // a session whose last step never came back
-		sim.closeSessions()
-		return sim.e.Close(bg, CloseImmediate)
+		for _, s := range sessions {
+			s.Close()
+		}
+		return e.Close(bg, CloseImmediate)
 	})
 }
 
