@@ -53,6 +53,8 @@ type Session struct {
 	}
 	wake   chan struct{} // capacity 1: the grant
 	search *time.Timer   // starts the deadlock search
+	// deadlockTimeout, unless 0, overrides the manager's.
+	deadlockTimeout time.Duration
 
 	inherited struct {
 		sync.Mutex
@@ -67,6 +69,16 @@ type Session struct {
 	}
 	// interrupt ends the session's work for the sake of a waiter (autovacuum).
 	interrupt atomic.Pointer[func(waiter int32)]
+}
+
+// SetDeadlockTimeout makes the session wait that long before it searches for a deadlock; 0 is as the manager says.
+func (s *Session) SetDeadlockTimeout(d time.Duration) { s.deadlockTimeout = d }
+
+func (s *Session) searchAfter() time.Duration {
+	if s.deadlockTimeout > 0 {
+		return s.deadlockTimeout
+	}
+	return s.m.deadlockTimeout()
 }
 
 // NewSession registers a holder of locks; pid names it in messages and views.

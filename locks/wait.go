@@ -156,9 +156,9 @@ func (s *Session) park(ctx context.Context, p *partition, timeout time.Duration)
 		expired = t.C
 	}
 	if s.search == nil {
-		s.search = time.NewTimer(s.m.deadlockTimeout())
+		s.search = time.NewTimer(s.searchAfter())
 	} else {
-		s.search.Reset(s.m.deadlockTimeout())
+		s.search.Reset(s.searchAfter())
 	}
 	defer s.search.Stop()
 	for {

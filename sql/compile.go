@@ -163,11 +163,24 @@ func statementKind(c analyze.Command) int {
 func (s *Session) columns(out []plan.OutputColumn) []Column {
 	cols := make([]Column, len(out))
 	for i, o := range out {
+		typ, typmod := s.baseType(o.Type, o.Typmod)
 		cols[i] = Column{
-			Name: o.Name, Table: o.Table, Attno: int16(o.Attno), Type: o.Type, Typmod: o.Typmod, Len: s.typeLen(o.Type),
+			Name: o.Name, Table: o.Table, Attno: int16(o.Attno), Type: typ, Typmod: typmod, Len: s.typeLen(typ),
 		}
 	}
 	return cols
+}
+
+// baseType is what clients are told of a domain: the type below it.
+func (s *Session) baseType(typ types.OID, typmod int32) (types.OID, int32) {
+	for types.Builtin(typ) == nil {
+		t, err := s.eng.Catalog().TypeByOID(typ)
+		if err != nil || t == nil || t.Kind != 'd' {
+			break
+		}
+		typ, typmod = t.BaseType, t.Typmod
+	}
+	return typ, typmod
 }
 
 func (s *Session) typeLen(typ types.OID) int16 {

@@ -197,7 +197,7 @@ func (o *copyOptions) complete(from bool) error {
 		}
 	}
 	if csv && o.delim == o.quote {
-		return bad("COPY delimiter and quote must be different")
+		return pgerr.New(pgerr.InvalidParameterValue, "COPY delimiter and quote must be different")
 	}
 	if strings.IndexByte(o.null, o.delim) >= 0 {
 		return bad("COPY delimiter must not appear in the NULL specification")
@@ -248,7 +248,7 @@ func (u *utility) copyRelation(n *pg_query.CopyStmt, mode locks.Mode) (*catalog.
 		return nil, nil, err
 	}
 	if rel == nil {
-		return nil, nil, undefinedRelation(rv.Schemaname, rv.Relname).(*pgerr.Error).WithPosition(int(rv.Location) + 1)
+		return nil, nil, undefinedRelation(rv.Schemaname, rv.Relname)
 	}
 	if !rel.System {
 		if err := s.lockRelation(u.ctx, rel.OID, mode); err != nil {

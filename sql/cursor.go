@@ -56,10 +56,7 @@ func (u *utility) declare(n *pg_query.DeclareCursorStmt) (string, error) {
 		return "", pgerr.New(pgerr.DuplicateCursor, "cursor \"%s\" already exists", n.Portalname)
 	}
 	stmt := &parse.Stmt{Node: n.Query, Start: u.stmt.Start, End: u.stmt.End}
-	text := u.text
-	if u.stmt.End <= len(text) {
-		text = text[u.stmt.Start:u.stmt.End]
-	}
+	text := u.statementText()
 	c, err := s.compile(u.ctx, n.Query, u.text, nil, nil)
 	if err != nil {
 		return "", err

@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"strconv"
+	"time"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
@@ -46,8 +47,24 @@ func (h ddlHost) User() *catalog.Role                   { return h.s.role }
 func (h ddlHost) LockOptions() locks.LockOptions        { return h.s.lockOptions() }
 func (h ddlHost) PreventInBlock(command string) error   { return h.s.preventInBlock(command) }
 func (h ddlHost) CheckSetting(name, value string) error { return h.s.set.Check(name, value) }
-func (h ddlHost) DatabaseInUse(db types.OID) int        { return h.s.srv.DatabaseInUse(db, h.s) }
 func (h ddlHost) TerminateDatabase(db types.OID)        { h.s.srv.TerminateDatabase(db, h.s) }
+
+// DatabaseInUse counts other sessions, giving those that are just leaving some time, as PostgreSQL does.
+func (h ddlHost) DatabaseInUse(db types.OID) int {
+	const tries, pause = 50, 100 * time.Millisecond
+	for range tries {
+		n := h.s.srv.DatabaseInUse(db, h.s)
+		if n == 0 {
+			return 0
+		}
+		select {
+		case <-h.s.cancel.ctx.Done():
+			return n
+		case <-time.After(pause):
+		}
+	}
+	return h.s.srv.DatabaseInUse(db, h.s)
+}
 
 func (h ddlHost) TempSchema(ctx context.Context) (types.OID, error) {
 	s := h.s

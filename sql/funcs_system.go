@@ -101,7 +101,7 @@ func (f systemFuncs) allSettings() (fn.Set, error) {
 		row[2], row[3], row[4] = textOrNull(p.Unit), text(p.Category), text(p.Desc)
 		row[6], row[7] = text(p.Context.String()), text(p.Kind.String())
 		if p.Kind == settings.Int || p.Kind == settings.Real {
-			row[9], row[10] = text(number(p, p.Min)), text(number(p, p.Max))
+			row[9], row[10] = text(bound(p, p.Min)), text(bound(p, p.Max))
 		}
 		if p.Kind == settings.Enum {
 			elems := make([]types.Datum, len(p.Enums))
@@ -119,8 +119,8 @@ func (f systemFuncs) allSettings() (fn.Set, error) {
 	return out, nil
 }
 
-// number is a bound of a parameter as pg_settings shows it.
-func number(p *settings.Param, f float64) string {
+// bound is a bound of a parameter as pg_settings shows it.
+func bound(p *settings.Param, f float64) string {
 	if p.Kind == settings.Int {
 		return strconv.FormatInt(int64(f), 10)
 	}

@@ -118,6 +118,7 @@ func (s *Session) settingsChanged() {
 	s.plans.clear()
 	s.updateEnv()
 	s.updateExtend()
+	s.eng.Locks().SetDeadlockTimeout(time.Duration(s.set.Int(settings.DeadlockTimeout)) * time.Millisecond)
 	if tx := s.eng.Tx(); tx != nil {
 		tx.SetLockTimeout(s.cached.lockTimeout)
 	}
@@ -303,7 +304,7 @@ func (s *Session) assign(name, value string, local bool) error {
 		return s.setAuthorization(value, local)
 	case "client_encoding":
 		if !isUTF8(value) {
-			return pgerr.New(pgerr.FeatureNotSupported, "client encoding %q is not supported", value)
+			return pgerr.New(pgerr.InvalidParameterValue, "invalid value for parameter \"client_encoding\": \"%s\"", value)
 		}
 	}
 	return s.set.Set(name, value, settings.SetOptions{Local: local})
@@ -376,7 +377,7 @@ func (s *Session) setRole(name string, local bool) error {
 			return err
 		}
 		if role == nil {
-			return pgerr.New(pgerr.UndefinedObject, "role \"%s\" does not exist", name)
+			return pgerr.New(pgerr.InvalidParameterValue, "role \"%s\" does not exist", name)
 		}
 		if !s.user.Super && role.OID != s.user.OID {
 			member, err := s.isMember(s.user.OID, role.OID)

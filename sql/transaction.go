@@ -84,11 +84,11 @@ func (s *Session) ensureTransaction() error {
 
 // commitTransaction commits what is open. After an error nothing is open.
 func (s *Session) commitTransaction(ctx context.Context) error {
-	s.closePortals()
 	if err := s.beforeCommit(ctx); err != nil {
 		s.abortTransaction()
 		return err
 	}
+	s.closePortals()
 	err := s.eng.Commit(ctx, s.asyncCommit())
 	s.state = txIdle
 	if err != nil {

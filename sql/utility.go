@@ -108,6 +108,28 @@ func unsupported(n *pg_query.Node) error {
 
 // statementName is the command of a statement as PostgreSQL names it, from its node's type.
 func statementName(n *pg_query.Node) string {
+	switch n.GetNode().(type) {
+	case *pg_query.Node_CreateStmt:
+		return "CREATE TABLE"
+	case *pg_query.Node_IndexStmt:
+		return "CREATE INDEX"
+	case *pg_query.Node_CreateTableAsStmt:
+		return "CREATE TABLE AS"
+	case *pg_query.Node_SelectStmt:
+		return "SELECT INTO"
+	case *pg_query.Node_CreateSeqStmt:
+		return "CREATE SEQUENCE"
+	case *pg_query.Node_AlterSeqStmt:
+		return "ALTER SEQUENCE"
+	case *pg_query.Node_CreatedbStmt:
+		return "CREATE DATABASE"
+	case *pg_query.Node_DropdbStmt:
+		return "DROP DATABASE"
+	case *pg_query.Node_ViewStmt:
+		return "CREATE VIEW"
+	case *pg_query.Node_TruncateStmt:
+		return "TRUNCATE TABLE"
+	}
 	name := fmt.Sprintf("%T", n.GetNode())
 	const prefix = "*pg_query.Node_"
 	name = name[min(len(prefix), len(name)):]

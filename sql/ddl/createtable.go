@@ -395,7 +395,13 @@ func (d *tableDef) columnConstraint(at int, k *pg_query.Constraint) error {
 	c := &d.cols[at]
 	switch k.Contype {
 	case pg_query.ConstrType_CONSTR_DEFAULT:
-		if c.def != nil || c.seq != "" {
+		if c.identity != 0 {
+			return d.e.at(pgerr.New(pgerr.SyntaxError, "both default and identity specified for column \"%s\" of table \"%s\"", c.name, d.rv.Relname), k.Location)
+		}
+		if c.seq != "" {
+			return pgerr.New(pgerr.SyntaxError, "multiple default values specified for column \"%s\" of table \"%s\"", c.name, d.rv.Relname)
+		}
+		if c.def != nil {
 			return d.e.at(pgerr.New(pgerr.SyntaxError, "multiple default values specified for column \"%s\" of table \"%s\"", c.name, d.rv.Relname), k.Location)
 		}
 		c.def = k.RawExpr

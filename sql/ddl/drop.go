@@ -142,7 +142,11 @@ func (e *Env) dropTarget(rv *pg_query.RangeVar, missingOK bool, kind string) (*c
 			e.notice(pgerr.SuccessfulCompletion, "%s \"%s\" does not exist, skipping", kind, rv.Relname)
 			return nil, nil
 		}
-		return nil, pgerr.New(pgerr.UndefinedTable, "%s \"%s\" does not exist", kind, rangeName(rv))
+		code := pgerr.UndefinedTable
+		if kind == "index" {
+			code = pgerr.UndefinedObject
+		}
+		return nil, pgerr.New(code, "%s \"%s\" does not exist", kind, rangeName(rv))
 	}
 	if rel.System {
 		return nil, pgerr.New(pgerr.InsufficientPrivilege, "permission denied: \"%s\" is a system catalog", rel.Name)

@@ -223,14 +223,18 @@ func (e *Env) creationSchema(rv *pg_query.RangeVar) (OID, error) {
 		return e.Host.TempSchema(e.Ctx)
 	}
 	if rv.Schemaname == "" {
-		return e.Host.CreationSchema()
+		ns, err := e.Host.CreationSchema()
+		if err != nil {
+			return 0, e.at(pgerr.From(err), rv.Location)
+		}
+		return ns, nil
 	}
 	ns, err := e.Host.Schema(rv.Schemaname)
 	if err != nil {
 		return 0, err
 	}
 	if ns == 0 {
-		return 0, pgerr.New(pgerr.UndefinedSchema, "schema \"%s\" does not exist", rv.Schemaname)
+		return 0, e.at(pgerr.New(pgerr.UndefinedSchema, "schema \"%s\" does not exist", rv.Schemaname), rv.Location)
 	}
 	if ns == catalog.NamespacePgCatalog {
 		return 0, pgerr.New(pgerr.InsufficientPrivilege, "permission denied to create \"pg_catalog.%s\"", rv.Relname).

@@ -118,6 +118,9 @@ func (e *Env) renameColumn(n *pg_query.RenameStmt) error {
 	}
 	a := &alteration{e: e, table: rel.OID, old: rel}
 	_, att, err := a.attr(n.Subname)
+	if pgerr.HasCode(err, pgerr.UndefinedColumn) {
+		return pgerr.New(pgerr.UndefinedColumn, "column \"%s\" does not exist", n.Subname)
+	}
 	if err != nil {
 		return err
 	}

@@ -192,6 +192,9 @@ func (e *Env) sequenceBounds(q *sequenceOptions, set map[string]*pg_query.DefEle
 
 // makeSequence makes a sequence and returns its OID.
 func (e *Env) makeSequence(name string, schema OID, persistence byte, owner, typ OID, opts []*pg_query.Node) (OID, error) {
+	if _, ok := intRanges[typ]; !ok {
+		return 0, pgerr.New(pgerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+	}
 	q := &sequenceOptions{Sequence: catalog.Sequence{Type: typ, Increment: 1, Cache: 1}}
 	if err := e.sequenceOptions(q, opts, true); err != nil {
 		return 0, err

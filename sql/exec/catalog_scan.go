@@ -75,6 +75,9 @@ func (op *catalogOp) open() error {
 		}
 		op.eq = append(op.eq, catalog.Eq{Col: k.col, Value: d})
 	}
+	if op.n.rel.Kind == catalog.KindSequence {
+		return op.sequence()
+	}
 	cat := op.rt.st.Catalog
 	if cat == nil {
 		cat = op.rt.st.Session.Catalog()
@@ -101,6 +104,23 @@ func (op *catalogOp) open() error {
 		return err
 	}
 	op.record(op.rt, op.n.depends)
+	return nil
+}
+
+// sequence reads the one row of a sequence.
+func (op *catalogOp) sequence() error {
+	last, logCnt, called, err := op.rt.st.Session.SequenceState(op.rt.ctx, op.n.rel)
+	if err != nil {
+		return err
+	}
+	row := []types.Datum{types.Int64Datum(last), types.Int64Datum(logCnt), types.BoolDatum(called)}
+	for k, a := range op.n.wanted {
+		op.row[k] = row[a]
+	}
+	for k, num := range op.n.system {
+		op.row[len(op.n.wanted)+k] = catalogSystem(num, op.n.rel.OID, 0)
+	}
+	op.store.share(op.row)
 	return nil
 }
 

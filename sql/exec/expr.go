@@ -292,7 +292,46 @@ func (c *compiler) relabel(e, arg analyze.Expr) (*expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if from, to := types.PhysOf(a.typ), types.PhysOf(e.Type()); from != to && (from == types.PhysInt4 && to == types.PhysUint4 ||
+		from == types.PhysUint4 && to == types.PhysInt4) {
+		return c.reword(e, a, to == types.PhysInt4)
+	}
 	x := *a
 	x.typ, x.mod, x.coll = e.Type(), e.Typmod(), e.Collation()
 	return &x, nil
+}
+
+// reword changes the form a 32-bit word has: signed ones are extended by their sign, unsigned ones by zeros.
+func (c *compiler) reword(e analyze.Expr, arg *expr, signed bool) (*expr, error) {
+	x := c.newExpr(e)
+	c.merge(x, arg)
+	word := func(w uint64) uint64 {
+		if signed {
+			return uint64(int64(int32(w)))
+		}
+		return uint64(uint32(w))
+	}
+	if arg.konst != nil {
+		d := arg.konst.Datum(0)
+		d.W = word(d.W)
+		return c.constant(x, d), nil
+	}
+	slot := c.spec.vec(x.typ, types.Word)
+	x.eval = func(f *frame, rows types.Rows) (*types.Vector, error) {
+		v, err := arg.eval(f, rows)
+		if err != nil {
+			return nil, err
+		}
+		if v.Const {
+			rows = one()
+		}
+		out := f.vec(slot, rows.N)
+		for j := range rows.Len() {
+			i := rows.At(j)
+			out.Null[i], out.W[i] = v.Null[i], word(v.W[i])
+		}
+		out.Const = v.Const
+		return out, nil
+	}
+	return x, nil
 }

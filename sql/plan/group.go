@@ -16,12 +16,7 @@ func subPlanName(number int) string { return fmt.Sprintf("SubPlan %d", number) }
 // planGrouping adds aggregation for GROUP BY, aggregates and HAVING.
 func (p *planner) planGrouping(st stage) stage {
 	q := p.q
-	if !q.HasAggs && len(q.Group) == 0 && len(q.GroupingSets) == 0 {
-		if q.Having != nil {
-			r := &Result{Input: st.node, OneTimeFilter: p.fixAll(conjuncts(nil, q.Having))}
-			p.copyCost(r, st.node)
-			st.node = r
-		}
+	if !q.HasAggs && len(q.Group) == 0 && len(q.GroupingSets) == 0 && q.Having == nil {
 		return st
 	}
 	g := p.collectGrouping()

@@ -52,9 +52,9 @@ type path struct {
 	join         analyze.JoinKind
 	outer, inner *path
 	gate         []analyze.Expr // of pathGate: conditions over no row, for outer to be run at all
-	hash         []*clause // equalities a hash join uses
-	on           []*clause // other join conditions
-	above        []*clause // conditions after the join
+	hash         []*clause      // equalities a hash join uses
+	on           []*clause      // other join conditions
+	above        []*clause      // conditions after the join
 	material     bool
 	innerUnique  bool
 
@@ -138,12 +138,8 @@ func (p *planner) basePaths(it *item, prob *joinProblem) {
 	it.rows, it.width = r.rows, r.width
 	switch r.rte.Kind {
 	case analyze.RTERelation:
-		if r.rte.Relation.System {
+		if r.rte.Relation.System || r.rte.Relation.Kind == catalog.KindSequence {
 			p.catalogPaths(it, prob)
-			return
-		}
-		if r.rte.Relation.Kind == catalog.KindSequence {
-			it.paths = append(it.paths, p.seqPath(r))
 			return
 		}
 		p.tablePaths(it, prob)
@@ -249,6 +245,9 @@ func (p *planner) catalogCost(r *baseRel, keys []pathCond) float64 {
 // catalogKeys are the equalities in list between a column of r and something that does not depend on r.
 func (p *planner) catalogKeys(r *baseRel, list []*clause) []pathCond {
 	var keys []pathCond
+	if !r.rte.Relation.System {
+		return nil // a sequence
+	}
 	for _, c := range list {
 		if c.left == nil || c.outer != nil && c.outer.right != r.self {
 			continue

@@ -316,10 +316,10 @@ func (p *planner) planRecursive(c *analyze.CTE, slot int) Node {
 	}
 	top := p.q.SetOp
 	outer := p.child(top.Left.Query, linkFrom)
-	left := p.setOpArm(top.Left, outer)
+	left := castArm(p.setOpArm(top.Left, outer), top, top.LeftCasts)
 	p.parent.workTable[c] = slot
 	inner := p.child(top.Right.Query, linkFrom)
-	right := p.setOpArm(top.Right, inner)
+	right := castArm(p.setOpArm(top.Right, inner), top, top.RightCasts)
 	delete(p.parent.workTable, c)
 	n := &RecursiveUnion{Outer: left, Inner: right, Distinct: !top.All, CTE: slot}
 	l, r := left.Common(), right.Common()

@@ -29,8 +29,12 @@ func (p *planner) inlineFrom() {
 		if _, running := at.workTable[c]; running {
 			continue
 		}
+		query := c.Query
+		if c.RefCount > 1 {
+			query = copyQuery(query)
+		}
 		if up := rte.CTELevelsUp; up > 0 {
-			mapQueryVars(c.Query, 0, func(v *analyze.Var, depth int) analyze.Expr {
+			mapQueryVars(query, 0, func(v *analyze.Var, depth int) analyze.Expr {
 				if v.LevelsUp <= depth {
 					return v
 				}
@@ -38,10 +42,10 @@ func (p *planner) inlineFrom() {
 				moved.LevelsUp += up
 				return &moved
 			})
-			shiftCTERefs(c.Query, 0, up)
+			shiftCTERefs(query, 0, up)
 		}
 		rte.Kind = analyze.RTESubquery
-		rte.Subquery = c.Query
+		rte.Subquery = query
 	}
 }
 
@@ -502,14 +506,14 @@ func (p *planner) substitute(rt int, sub *analyze.Query) {
 		if v.Attno == 0 {
 			row := &analyze.RowExpr{Typed: v.Typed}
 			for i, e := range visible {
-				row.Args = append(row.Args, shiftLevels(e, depth))
+				row.Args = append(row.Args, shiftLevels(copyExpr(e), depth))
 				if i < len(names) {
 					row.Names = append(row.Names, names[i].Name)
 				}
 			}
 			return row
 		}
-		return shiftLevels(visible[v.Attno-1], depth)
+		return shiftLevels(copyExpr(visible[v.Attno-1]), depth)
 	}
 	mapQueryVars(p.q, 0, replace)
 	for i := range p.q.RowMarks {

@@ -212,6 +212,9 @@ func (prob *joinProblem) localTo(c *clause) *item {
 // sizeBase estimates the size of an entry and plans it where it is a subquery.
 func (p *planner) sizeBase(r *baseRel) {
 	rte := r.rte
+	if rte.Sample != nil {
+		unsupported("TABLESAMPLE is not supported")
+	}
 	switch rte.Kind {
 	case analyze.RTERelation:
 		p.lock(rte.Relation, lockAccessShare)

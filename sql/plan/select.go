@@ -102,6 +102,9 @@ func (p *planner) planSubLink(s *analyze.SubLink) analyze.Expr {
 	p.subPlans = append(p.subPlans, sp)
 	number := len(p.subPlans)
 	correlated := len(sp.Args) > 0 || len(child.depends) > 0
+	if s.Kind == analyze.SubLinkRowCompare {
+		return p.rowCompareSubLink(s, sp, correlated)
+	}
 	switch {
 	case !correlated && (s.Kind == analyze.SubLinkExpr || s.Kind == analyze.SubLinkExists || s.Kind == analyze.SubLinkArray):
 		sp.Param = p.newParam()
@@ -117,6 +120,28 @@ func (p *planner) planSubLink(s *analyze.SubLink) analyze.Expr {
 	}
 	sp.Name = subPlanName(number)
 	return sp
+}
+
+// rowCompareSubLink compares with the one row of a sub-select: each of its columns becomes a scalar sub-plan over
+// the same plan.
+func (p *planner) rowCompareSubLink(s *analyze.SubLink, sp *SubPlan, correlated bool) analyze.Expr {
+	c := *sp.Plan.Common()
+	return mapSubColumns(s.Test, func(col *analyze.SubColumn) analyze.Expr {
+		one := &Result{Input: sp.Plan}
+		*one.Common() = Base{StartupCost: c.StartupCost, TotalCost: c.TotalCost, Rows: c.Rows, Width: c.Width}
+		one.Targets = []analyze.Expr{&Col{Typed: col.Typed, Index: col.Number}}
+		part := &SubPlan{
+			Typed: col.Typed, Kind: analyze.SubLinkExpr, Plan: one, Param: -1, ParamIDs: sp.ParamIDs, Args: sp.Args,
+			Name: subPlanName(len(p.subPlans)),
+		}
+		if correlated {
+			return part
+		}
+		part.Param = p.newParam()
+		part.Name = initPlanName(len(p.subPlans), part.Param)
+		p.initPlans = append(p.initPlans, part)
+		return &analyze.Param{Typed: col.Typed, Number: part.Param, Exec: true}
+	})
 }
 
 // hashSubPlan sets up the hash table of x IN (SELECT ...) when every comparison is an equality that hashes.
@@ -154,7 +179,7 @@ func (p *planner) planFrom(exprs []analyze.Expr) stage {
 		p.addClause(prob, c, rels)
 	}
 	p.distribute(prob)
-	p.expandWholeRows(prob)
+	exprs = p.expandWholeRows(prob, exprs)
 	p.collectNeeded(exprs)
 	p.needProblem(prob)
 	if len(prob.items) == 0 {
@@ -278,7 +303,7 @@ func isConstant(e analyze.Expr) bool {
 }
 
 // expandWholeRows replaces references to whole rows of entries by their columns.
-func (p *planner) expandWholeRows(prob *joinProblem) {
+func (p *planner) expandWholeRows(prob *joinProblem, exprs []analyze.Expr) []analyze.Expr {
 	var expand func(e analyze.Expr) analyze.Expr
 	expand = func(e analyze.Expr) analyze.Expr {
 		if v, ok := e.(*analyze.Var); ok && v.Attno == 0 && v.LevelsUp == 0 {
@@ -291,6 +316,8 @@ func (p *planner) expandWholeRows(prob *joinProblem) {
 	}
 	mapQuery(p.q, expand)
 	p.mapProblem(prob, expand)
+	exprs, _ = mapExprs(exprs, expand)
+	return exprs
 }
 
 func (p *planner) wholeRow(v *analyze.Var, r *baseRel) analyze.Expr {

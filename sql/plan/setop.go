@@ -29,7 +29,7 @@ func (p *planner) setOpNode(s *analyze.SetOp) Node {
 	if s.Kind == analyze.Union {
 		return p.unionNode(s)
 	}
-	left, right := p.setOpNode(s.Left), p.setOpNode(s.Right)
+	left, right := castArm(p.setOpNode(s.Left), s, s.LeftCasts), castArm(p.setOpNode(s.Right), s, s.RightCasts)
 	n := &SetOp{Left: left, Right: right, Kind: s.Kind, All: s.All, Group: p.setOpKeys(s)}
 	l, r := left.Common(), right.Common()
 	n.StartupCost = l.TotalCost + r.TotalCost
@@ -39,7 +39,23 @@ func (p *planner) setOpNode(s *analyze.SetOp) Node {
 	return n
 }
 
-// setOpArm plans one operand; its columns have been cast to the common types by analysis.
+// castArm converts the columns of an operand of s to the types of its result.
+func castArm(n Node, s *analyze.SetOp, casts []analyze.Expr) Node {
+	if casts == nil {
+		return n
+	}
+	targets := make([]analyze.Expr, len(casts))
+	for i, e := range casts {
+		column := func(c *analyze.SubColumn) analyze.Expr { return &Col{Typed: c.Typed, Index: c.Number} }
+		if targets[i] = mapSubColumns(e, column); e == nil {
+			c := &s.Columns[i]
+			targets[i] = &Col{Typed: analyze.Typed{Typ: c.Type, Mod: c.Typmod, Coll: c.Collation, Loc: -1}, Index: i}
+		}
+	}
+	return setTargets(n, targets)
+}
+
+// setOpArm plans one operand.
 func (p *planner) setOpArm(s *analyze.SetOp, child *planner) Node {
 	if s.Query == nil {
 		return p.setOpNode(s)
@@ -69,17 +85,17 @@ func (p *planner) setOpArm(s *analyze.SetOp, child *planner) Node {
 // unionNode flattens nested UNIONs of the same kind into one Append.
 func (p *planner) unionNode(s *analyze.SetOp) Node {
 	app := &Append{}
-	var collect func(c *analyze.SetOp)
-	collect = func(c *analyze.SetOp) {
-		if c.Query == nil && c.Kind == analyze.Union && (c.All == s.All || !s.All) {
-			collect(c.Left)
-			collect(c.Right)
+	var collect func(parent, c *analyze.SetOp, casts []analyze.Expr)
+	collect = func(parent, c *analyze.SetOp, casts []analyze.Expr) {
+		if c.Query == nil && c.Kind == analyze.Union && (c.All == s.All || !s.All) && casts == nil {
+			collect(c, c.Left, c.LeftCasts)
+			collect(c, c.Right, c.RightCasts)
 			return
 		}
-		app.Children = append(app.Children, p.setOpNode(c))
+		app.Children = append(app.Children, castArm(p.setOpNode(c), parent, casts))
 	}
-	collect(s.Left)
-	collect(s.Right)
+	collect(s, s.Left, s.LeftCasts)
+	collect(s, s.Right, s.RightCasts)
 	for _, c := range app.Children {
 		b := c.Common()
 		app.Rows += b.Rows
