@@ -99,6 +99,7 @@ func Open(ctx context.Context, opts Options) (_ *Server, err error) {
 	if opts.MetricsListen {
 		opts.HTTPAddr = s.set.Str(settings.MetricsListen)
 	}
+	addStrategy(opts.Metrics, s.set)
 	s.net = server.New(server.Config{
 		Logger: opts.Logger, Metrics: opts.Metrics, Now: opts.Now, Host: opts.Host, Port: opts.Port,
 		SocketDir: opts.SocketDir, HTTPAddr: opts.HTTPAddr, MaxConnections: int(s.set.Int(settings.MaxConnections)),
