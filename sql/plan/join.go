@@ -418,7 +418,7 @@ func (p *planner) addHash(jr *joinRel, op, ip *path, a, b *joinRel, kind analyze
 			np.on = append(np.on, c)
 		}
 	}
-	if len(np.hash) == 0 {
+	if len(np.hash) == 0 && (kind != analyze.JoinFull || !constantOnly(on)) {
 		return false
 	}
 	np.startup = op.startup + ip.total + ip.rows*(s.CPUOperatorCost*float64(len(np.hash))+s.CPUTupleCost)
@@ -438,6 +438,16 @@ func (p *planner) addHash(jr *joinRel, op, ip *path, a, b *joinRel, kind analyze
 	return true
 }
 
+// constantOnly tells whether no condition refers to a row: one bucket then holds all of them.
+func constantOnly(list []*clause) bool {
+	for _, c := range list {
+		if !c.rels.empty() || c.volatile {
+			return false
+		}
+	}
+	return true
+}
+
 // fullJoinPaths makes the hash join of a FULL JOIN. Conditions of prob on its rows alone are applied
 // right above it.
 func (p *planner) fullJoinPaths(it *item, prob *joinProblem) {
@@ -452,9 +462,6 @@ func (p *planner) fullJoinPaths(it *item, prob *joinProblem) {
 	jr.rows = clampRows(math.Max(l.rows, r.rows) * p.combined(above))
 	op, ip := cheapest(l.paths), cheapest(r.paths)
 	if op == nil || ip == nil || !p.addHash(jr, op, ip, l, r, analyze.JoinFull, it.full.on, above) {
-		if op != nil && ip != nil && len(it.full.on) == 0 {
-			unsupported("FULL JOIN without a join condition")
-		}
 		unsupported("FULL JOIN is only supported with merge-joinable or hash-joinable join conditions")
 	}
 	it.paths, it.rows, it.width = jr.paths, jr.rows, jr.width
