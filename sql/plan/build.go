@@ -58,9 +58,9 @@ func (p *planner) fix(e analyze.Expr, inputs ...*layout) analyze.Expr {
 		if prm, ok := p.outerValue(n); ok {
 			return prm
 		}
-		panic(fmt.Sprintf("plan: column %d of entry %d is not at hand", n.Attno, n.RT))
+		panic(planBug(fmt.Sprintf("plan: column %d of entry %d is not at hand", n.Attno, n.RT)))
 	case *analyze.Aggref, *analyze.WindowFunc:
-		panic(fmt.Sprintf("plan: %T is not at hand", n))
+		panic(planBug(fmt.Sprintf("plan: %T is not at hand", n)))
 	}
 	return mapChildren(e, func(c analyze.Expr) analyze.Expr { return p.fix(c, inputs...) })
 }
@@ -208,7 +208,7 @@ func (p *planner) fixScan(e analyze.Expr, rt int) analyze.Expr {
 		if prm, ok := p.outerValue(v); ok {
 			return prm
 		}
-		panic(fmt.Sprintf("plan: column %d of entry %d in a scan of entry %d", v.Attno, v.RT, rt))
+		panic(planBug(fmt.Sprintf("plan: column %d of entry %d in a scan of entry %d", v.Attno, v.RT, rt)))
 	}
 	return mapChildren(e, func(c analyze.Expr) analyze.Expr { return p.fixScan(c, rt) })
 }
@@ -376,7 +376,7 @@ func (p *planner) bindArgument(a NestParam) {
 		}
 		return
 	}
-	panic("plan: a LATERAL subquery outside of a nested loop")
+	panic(planBug("plan: a LATERAL subquery outside of a nested loop"))
 }
 
 func (p *planner) buildNestLoop(pt *path) (Node, *layout) {

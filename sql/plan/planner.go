@@ -76,6 +76,9 @@ func Build(ctx *Context, q *analyze.Query) (*Plan, error) {
 // returns nodes and costs only.
 type planFailure struct{ err error }
 
+// planBug is a mistake of the planner's own: the statement fails, nothing else.
+type planBug string
+
 func fail(err error) {
 	if err != nil {
 		panic(planFailure{err})
@@ -88,6 +91,8 @@ func catch(f func()) (err error) {
 		case nil:
 		case planFailure:
 			err = r.err
+		case planBug:
+			err = pgerr.New(pgerr.InternalError, "%s", string(r))
 		default:
 			panic(r)
 		}

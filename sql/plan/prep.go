@@ -426,9 +426,9 @@ func (p *planner) pullUpOne(ref *analyze.RangeRef, nullable bool) analyze.FromIt
 	}
 	offset := len(p.q.RTable)
 	p.appendRTable(sub, offset)
-	p.substitute(ref.RT, sub)
 	rte.Kind = analyze.RTEResult
-	rte.Subquery = nil
+	rte.Subquery = nil // what refers to it must not be looked for inside of it
+	p.substitute(ref.RT, sub)
 	var joined analyze.FromItem
 	for _, item := range sub.From {
 		item = shiftFrom(item, offset)

@@ -541,7 +541,7 @@ func (p *planner) targetIndex(ref int) int {
 			return i
 		}
 	}
-	panic("plan: a sort clause without its target")
+	panic(planBug("plan: a sort clause without its target"))
 }
 
 func (p *planner) sortKeys(list []analyze.SortClause) []SortKey {
