@@ -29,7 +29,7 @@ func TestACL(t *testing.T) {
 		if !ok {
 			break
 		}
-		got = append(got, fmt.Sprint(row[0].OID(), row[1].OID(), string(row[2].B), row[3].Bool()))
+		got = append(got, fmt.Sprintf("%d %d %s %v", row[0].OID(), row[1].OID(), row[2].B, row[3].Bool()))
 	}
 	if s := strings.Join(got, "; "); s != "998 999 SELECT false; 998 999 UPDATE true; 998 0 USAGE false" {
 		t.Error(s)
