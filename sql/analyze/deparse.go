@@ -48,7 +48,7 @@ type deparser struct {
 	targets []TargetEntry
 	names   []string
 	visible bool
-	plan    *planPrinter // of EXPLAIN, else nil
+	plan    *PlanPrinter // of EXPLAIN, else nil
 }
 
 func newDeparser(c *Context, pretty bool) *deparser {

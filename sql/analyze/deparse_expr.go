@@ -10,6 +10,9 @@ import (
 // expr prints an expression. implicit shows an implicit cast at its top, which is needed where it decides what
 // operator or function is found. Follows get_rule_expr.
 func (d *deparser) expr(e Expr, implicit bool) {
+	if d.plan != nil && e != nil && d.plan.hook.PlanExpr(d.plan, e, implicit) {
+		return
+	}
 	switch n := e.(type) {
 	case nil:
 	case *Var:
@@ -119,9 +122,7 @@ func (d *deparser) expr(e Expr, implicit bool) {
 		d.literal(d.analysis.relationName(d.relation(n.Sequence)))
 		d.chr(')')
 	default:
-		if d.plan == nil || !d.planExpr(e, implicit) {
-			raise(pgerr.New(pgerr.InternalError, "unrecognized node type: %T", e))
-		}
+		raise(pgerr.New(pgerr.InternalError, "unrecognized node type: %T", e))
 	}
 }
 
@@ -368,7 +369,7 @@ func (d *deparser) subscripting(n *SubscriptingRef, implicit bool) {
 	case *Var, *FieldSelect:
 		paren = false
 	}
-	if d.plan != nil && d.plan.isColumn(n.Container) {
+	if d.plan != nil && d.plan.hook.IsColumn(n.Container) {
 		paren = false
 	}
 	if paren {
