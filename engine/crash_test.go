@@ -12,11 +12,13 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/heap"
+	"github.com/minipg/minipg/metrics"
 	"github.com/minipg/minipg/storage"
 	"github.com/minipg/minipg/storage/faultfs"
 	"github.com/minipg/minipg/types"
@@ -69,6 +71,9 @@ func TestCrashSimulationNotices(t *testing.T) {
 		})
 	}
 }
+
+// simMetrics is one set for all servers of the simulation.
+var simMetrics = sync.OnceValue(metrics.Discard)
 
 // simTable is a table as the model has it.
 type simTable struct {
@@ -215,9 +220,10 @@ func simulate(t testing.TB, seed uint64, unsafe Unsafe) (err error) {
 	sim.fs = faultfs.New(faultfs.Options{SectorSize: 512 << (3 * rng.IntN(2))})
 	never := func() time.Duration { return time.Hour }
 	sim.cfg = Config{
-		Dir: "data", Unsafe: unsafe, Fatal: func(error) {},
+		Dir: "data", Unsafe: unsafe, Fatal: func(error) {}, Metrics: simMetrics(),
 		Options: Options{
 			SharedBuffers: 32 + rng.IntN(64), WALBuffers: 64 << 10, WALSegmentSize: 128 << 10, WALFirstSegmentSize: 64 << 10,
+			ExtensionEntries: 16, CatalogCache: 256 << 10, CatalogMemTable: 256 << 10, // servers that lost their power are not all closed
 			Autovacuum: func() bool { return false }, BgwriterDelay: never, WALWriterDelay: never, CheckpointTimeout: never,
 			MaxWALSize: func() int64 { return 8 << 20 }, MinWALSize: func() int64 { return 256 << 10 },
 		},
@@ -551,10 +557,16 @@ func (sim *simulation) abandon() {
 	})
 }
 
+func (sim *simulation) powerCut() {
+	old := sim.fs
+	sim.fs = old.Crash(sim.rng)
+	old.Forget()
+}
+
 // recover restarts on what the power cut left, cutting the power again a few times.
 func (sim *simulation) recover() error {
 	sim.abandon()
-	sim.fs = sim.fs.Crash(sim.rng)
+	sim.powerCut()
 	for range sim.rng.IntN(3) {
 		sim.fs.CrashAt(int64(1 + sim.rng.IntN(60)))
 		if err := sim.start(); err == nil {
@@ -562,7 +574,7 @@ func (sim *simulation) recover() error {
 		} else if !errors.Is(err, faultfs.ErrCrashed) {
 			return fmt.Errorf("recovery: %w", err)
 		}
-		sim.fs = sim.fs.Crash(sim.rng)
+		sim.powerCut()
 	}
 	if err := sim.start(); err != nil {
 		return fmt.Errorf("recovery: %w", err)

@@ -192,6 +192,7 @@ func (e *Engine) openParts() error {
 	e.waits.start()
 	e.cat, err = catalog.Open(catalog.Config{
 		FS: e.fs, Dir: e.path(catalogDir), NextOID: e.NewOID,
+		CacheSize: e.opt.CatalogCache, MemTableSize: e.opt.CatalogMemTable,
 		Logf:   func(format string, args ...any) { e.logger.Sugar().Errorf(format, args...) },
 		Fatalf: e.fatalf,
 	})

@@ -12,6 +12,9 @@ type Options struct {
 	SharedBuffers int // frames; 0: 16384 (128 MB)
 	WALBuffers    int // bytes, power of two; 0: by SharedBuffers
 
+	CatalogCache    int64  // bytes of committed catalog blocks cached; 0: the catalog's default
+	CatalogMemTable uint64 // bytes of catalog changes kept until they are flushed; 0: the default
+
 	WALSegmentSize      int64 // of a new directory; 0: 16 MB
 	WALFirstSegmentSize int64 // of a new directory's first segment; 0: 1 MB
 
