@@ -12,6 +12,8 @@ import (
 	"github.com/minipg/minipg/engine"
 	"github.com/minipg/minipg/locks"
 	"github.com/minipg/minipg/pgerr"
+	"github.com/minipg/minipg/sql/analyze"
+	"github.com/minipg/minipg/sql/ddl"
 	"github.com/minipg/minipg/storage"
 	"github.com/minipg/minipg/types"
 )
@@ -372,6 +374,7 @@ type copyInsert struct {
 	rel   *catalog.Relation
 	table *engine.Table
 	check *rowChecker
+	where ddl.RowFunc // nil: every row
 	opts  engine.InsertOptions
 	atts  []int
 	rows  [][]types.Datum
@@ -420,6 +423,15 @@ func (c *copyInsert) keep(b []byte) []byte {
 
 // add takes the row that was filled in.
 func (c *copyInsert) add(size int) error {
+	if c.where != nil {
+		d, err := c.where(c.u.ctx, c.rows[c.n])
+		if err != nil {
+			return err
+		}
+		if d.Null || !d.Bool() {
+			return nil
+		}
+	}
 	if err := c.check.row(c.u.ctx, c.rows[c.n]); err != nil {
 		return err
 	}
@@ -458,12 +470,18 @@ func (u *utility) copyFrom(n *pg_query.CopyStmt, o *copyOptions) (int64, error) 
 	case rel.Kind != catalog.KindTable:
 		return 0, pgerr.New(pgerr.WrongObjectType, "cannot copy to %s \"%s\"", relkindNames[rel.Kind], rel.Name)
 	}
-	if n.WhereClause != nil {
-		return 0, pgerr.New(pgerr.FeatureNotSupported, "COPY FROM with WHERE is not supported")
-	}
 	ins, err := u.newCopyInsert(rel, atts, o)
 	if err != nil {
 		return 0, err
+	}
+	if n.WhereClause != nil {
+		e, err := analyze.AnalyzeExpr(u.s.analyzeContext(u.ctx, nil), n.WhereClause, u.text, rel, analyze.ForCopyWhere)
+		if err != nil {
+			return 0, err
+		}
+		if ins.where, err = (ddlHost{u.s}).RowFunc(u.ctx, rel, e); err != nil {
+			return 0, err
+		}
 	}
 	src := &copySource{ctx: u.ctx, w: u.w}
 	if n.Filename != "" {

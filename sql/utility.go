@@ -78,6 +78,10 @@ func (u *utility) run(node *pg_query.Node) (string, error) {
 		return u.closeCursor(n.ClosePortalStmt)
 	case *pg_query.Node_CopyStmt:
 		return u.copy(n.CopyStmt)
+	case *pg_query.Node_CreateTableAsStmt:
+		return u.createTableAs(n.CreateTableAsStmt)
+	case *pg_query.Node_SelectStmt:
+		return u.selectInto(node)
 	case *pg_query.Node_ExplainStmt:
 		return u.explain(n.ExplainStmt)
 	case *pg_query.Node_LockStmt:
