@@ -227,8 +227,8 @@ func (x *explainer) describeModify(out *explainNode, n *plan.ModifyTable) {
 func (x *explainer) details(n plan.Node, out *explainNode) {
 	switch n := n.(type) {
 	case *plan.Result:
-		if len(n.OneTimeFilter) > 0 {
-			out.add("One-Time Filter", x.condition(x.targetScope(n), x.otherPrefix(), n.OneTimeFilter))
+		if gate := x.notTrue(n.OneTimeFilter); len(gate) > 0 {
+			out.add("One-Time Filter", x.condition(x.targetScope(n), x.otherPrefix(), gate))
 		}
 		x.upperFilter(n, out)
 	case *plan.SeqScan, *plan.CatalogScan, *plan.ValuesScan, *plan.SubqueryScan, *plan.CTEScan, *plan.WorkTableScan:
@@ -272,6 +272,21 @@ func (x *explainer) details(n plan.Node, out *explainNode) {
 	default:
 		x.upperFilter(n, out)
 	}
+}
+
+// notTrue leaves out the conditions that are plainly true.
+func (x *explainer) notTrue(list []analyze.Expr) []analyze.Expr {
+	var out []analyze.Expr
+	for _, e := range list {
+		c, ok := e.(*analyze.Const)
+		if !ok {
+			c = x.folded(e)
+		}
+		if c == nil || c.Value.Null || !c.Value.Bool() {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 func (x *explainer) scanFilter(n plan.Node, out *explainNode) {

@@ -217,10 +217,10 @@ func (x *explainer) isClosed(e analyze.Expr) bool {
 	switch n := e.(type) {
 	case *plan.Col:
 		return x.scope.closed == nil || x.scope.closed(n)
-	case *plan.WholeRow:
+	case *plan.WholeRow, *analyze.Const:
 		return true
 	}
-	return false
+	return x.folded(e) != nil
 }
 
 // IsColumn satisfies analyze.PlanHook.
@@ -244,13 +244,44 @@ func (x *explainer) PlanExpr(p *analyze.PlanPrinter, e analyze.Expr, implicit bo
 	case *analyze.Param:
 		return x.param(n)
 	default:
+		e := inlined(n)
 		if c := x.folded(e); c != nil {
 			p.Expr(c, implicit)
 			return true
 		}
-		return false
+		if e == n {
+			return false
+		}
+		p.Expr(e, implicit)
 	}
 	return true
+}
+
+// The operators between text and anything else, whose functions PostgreSQL inlines, and what they are inlined to.
+const (
+	procTextAnyCat types.OID = 2003
+	procAnyTextCat types.OID = 2004
+	opTextCat      types.OID = 654
+	procTextCat    types.OID = 1258
+)
+
+// inlined is the body of the call of an SQL function, e itself where e is no such call.
+func inlined(e analyze.Expr) analyze.Expr {
+	op, ok := e.(*analyze.OpExpr)
+	if !ok || op.Func != procTextAnyCat && op.Func != procAnyTextCat {
+		return e
+	}
+	other := 1
+	if op.Func == procAnyTextCat {
+		other = 0
+	}
+	body := *op
+	body.Op, body.Func = opTextCat, procTextCat
+	body.Args = append([]analyze.Expr(nil), op.Args...)
+	body.Args[other] = &analyze.CoerceViaIO{
+		Typed: analyze.NewTyped(types.Text, -1, op.Coll, -1), Arg: op.Args[other], Format: analyze.ExplicitCast,
+	}
+	return &body
 }
 
 // wholeRow prints the row of the scan its columns come from.
@@ -336,7 +367,9 @@ func (x *explainer) folded(e analyze.Expr) *analyze.Const {
 		return c
 	}
 	var c *analyze.Const
-	if x.isConstant(e) {
+	if x.isNull(e) {
+		c = &analyze.Const{Typed: analyze.NewTyped(e.Type(), e.Typmod(), e.Collation(), -1), Value: types.NullDatum}
+	} else if x.isConstant(e) {
 		if d, err := x.s.evaluate(x.ctx, e); err == nil {
 			c = &analyze.Const{Typed: analyze.NewTyped(e.Type(), e.Typmod(), e.Collation(), -1), Value: d}
 			if e.Type() != types.Text && c.Coll != 0 && c.Coll == x.typeCollation(e.Type()) {
@@ -349,6 +382,29 @@ func (x *explainer) folded(e analyze.Expr) *analyze.Const {
 	}
 	x.constants[e] = c
 	return c
+}
+
+// isNull tells whether e is the call of a strict function with a null among its arguments.
+func (x *explainer) isNull(e analyze.Expr) bool {
+	var fn types.OID
+	var args []analyze.Expr
+	switch n := e.(type) {
+	case *analyze.FuncExpr:
+		if !n.RetSet {
+			fn, args = n.Func, n.Args
+		}
+	case *analyze.OpExpr:
+		if !n.RetSet {
+			fn, args = n.Func, n.Args
+		}
+	}
+	for _, a := range args {
+		if c, ok := a.(*analyze.Const); ok && c.Value.Null {
+			p, err := x.s.eng.Catalog().ProcByOID(fn)
+			return err == nil && p != nil && p.Strict
+		}
+	}
+	return false
 }
 
 func (x *explainer) typeCollation(typ types.OID) types.OID {

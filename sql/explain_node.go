@@ -108,15 +108,35 @@ func (x *explainer) prepare() {
 	for i, name := range analyze.EntryNames(entries) {
 		x.names[entries[i]] = name
 	}
-	all := len(x.plan.RTable)
-	for _, e := range entries {
-		if !slices.Contains(x.plan.RTable, e) {
-			all++
-		}
-	}
-	x.several = all > 1
+	x.several = x.countEntries() > 1
 	x.params = make(map[int]planParam)
 	x.eachNode(x.findParams)
+}
+
+// countEntries is how many range table entries PostgreSQL's plan has, those it does not scan included, as far as it
+// matters: whether there are several.
+func (x *explainer) countEntries() int {
+	seen := make(map[*analyze.RangeTableEntry]bool)
+	for _, e := range x.plan.RTable {
+		seen[e] = true
+	}
+	n := 0
+	x.eachNode(func(node plan.Node) {
+		for _, e := range scannedBy(node, func(_ int, e *analyze.RangeTableEntry) *analyze.RangeTableEntry { return e }) {
+			if e != nil {
+				seen[e] = true
+			}
+		}
+		switch m := node.(type) {
+		case *plan.Append, *plan.SetOp, *plan.RecursiveUnion:
+			n += 2 // one for each operand
+		case *plan.ModifyTable:
+			if m.Command == analyze.Insert {
+				n++ // what is inserted
+			}
+		}
+	})
+	return n + len(seen)
 }
 
 // entries lists what the plan scans, query by query: the outermost first, the sub-selects of expressions last.
