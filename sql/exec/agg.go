@@ -245,7 +245,6 @@ type aggOp struct {
 	tasks []aggTask
 	full  bool
 	// Sorted.
-	last    *rowStore // keys of the last row
 	ended   bool
 	pending *types.Batch
 	pendAt  int
@@ -398,7 +397,7 @@ func (op *aggOp) nextTask() (bool, error) {
 
 // take aggregates a batch, into all grouping sets or only one.
 func (op *aggOp) take(b *types.Batch, only, level int) error {
-	if err := op.rt.ctx.Err(); err != nil {
+	if err := op.rt.canceled(); err != nil {
 		return err
 	}
 	op.f.in[0] = b
@@ -575,4 +574,9 @@ func (op *aggOp) capacityHint() int {
 func (op *aggOp) close() {
 	op.child.close()
 	op.reset()
+	for i, g := range op.groups {
+		if g.memory() > poolKeep {
+			op.groups[i] = newAggGroups(op.rt, op.n, g.set)
+		}
+	}
 }

@@ -190,7 +190,7 @@ func (s *aggStates) feed(op *aggOp, a *aggregate) error {
 		if err != nil || b == nil {
 			return err
 		}
-		if err := op.rt.ctx.Err(); err != nil {
+		if err := op.rt.canceled(); err != nil {
 			return err
 		}
 	next:
@@ -383,7 +383,7 @@ func (op *aggOp) moreSorted(room int) error {
 		op.pending, op.pendAt = b, 0
 	}
 	b := op.pending
-	if err := op.rt.ctx.Err(); err != nil {
+	if err := op.rt.canceled(); err != nil {
 		return err
 	}
 	op.f.in[0] = b

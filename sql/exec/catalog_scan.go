@@ -96,7 +96,7 @@ func (op *catalogOp) open() error {
 		op.store.share(op.row)
 		n++
 		if n&chunkMask == 0 {
-			return op.rt.ctx.Err()
+			return op.rt.canceled()
 		}
 		return nil
 	})

@@ -232,7 +232,7 @@ func (op *gatherOp) next(max int) (*types.Batch, error) {
 		case item, ok := <-op.out:
 			if !ok {
 				op.merge()
-				return nil, op.rt.ctx.Err()
+				return nil, op.rt.canceled()
 			}
 			if item.panicked != nil {
 				op.stop()
@@ -243,7 +243,7 @@ func (op *gatherOp) next(max int) (*types.Batch, error) {
 			}
 			op.cur, op.at = item.b, 0
 		case <-op.rt.ctx.Done():
-			return nil, op.rt.ctx.Err()
+			return nil, op.rt.canceled()
 		}
 	}
 	window(&op.view, op.cur, op.at, max)

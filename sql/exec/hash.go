@@ -43,14 +43,6 @@ func (c *compiler) key(typ, collation types.OID) keyInfo {
 	return k
 }
 
-func (c *compiler) keysOf(cols []vecSpec) []keyInfo {
-	keys := make([]keyInfo, len(cols))
-	for i, v := range cols {
-		keys[i] = c.key(v.typ, 0)
-	}
-	return keys
-}
-
 func (k *keyInfo) equal(a *types.Vector, i int, b *types.Vector, j int) bool {
 	switch k.kind {
 	case keyWord:
@@ -167,6 +159,14 @@ type hashTable struct {
 func (t *hashTable) reset() {
 	clear(t.heads)
 	t.next, t.hashes = t.next[:0], t.hashes[:0]
+}
+
+// close is reset that also lets go of large buffers.
+func (t *hashTable) close() {
+	if t.memory() > poolKeep {
+		*t = hashTable{}
+	}
+	t.reset()
 }
 
 // memory is how many bytes the table holds.

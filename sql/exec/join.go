@@ -304,7 +304,7 @@ func (op *nestLoopOp) nextOuter(want int) error {
 	}
 	op.out, op.at = b, 0
 	op.ended = b == nil
-	return op.rt.ctx.Err()
+	return op.rt.canceled()
 }
 
 // startRow begins the inner side for the next outer row.
@@ -388,7 +388,7 @@ func (op *nestLoopOp) nextInner(room int) (bool, error) {
 	if op.n.on == nil {
 		return true, nil
 	}
-	if err := op.rt.ctx.Err(); err != nil {
+	if err := op.rt.canceled(); err != nil {
 		return false, err
 	}
 	op.on.in[0], op.on.in[1] = &op.constRow, b

@@ -100,7 +100,7 @@ func (s *mergeSide) advance(max int) (bool, error) {
 			s.b = nil
 			return false, err
 		}
-		if err := s.rt.ctx.Err(); err != nil {
+		if err := s.rt.canceled(); err != nil {
 			return false, err
 		}
 		s.b, s.j = b, 0

@@ -40,7 +40,6 @@ type conflict struct {
 	spec    *frameSpec
 	set     []assignment
 	where   *expr
-	needOld bool
 	lock    heap.LockMode
 }
 
@@ -197,6 +196,7 @@ type modifyOp struct {
 	batch [][]types.Datum // rows of an insertion of many
 	flat  []types.Datum
 	tids  []engine.TID
+	shown int // rows of it that RETURNING has dealt with
 
 	cf                 *frame
 	existing, proposed types.Batch
@@ -205,6 +205,7 @@ type modifyOp struct {
 
 func (op *modifyOp) open() error {
 	op.in, op.at = nil, 0
+	op.batch, op.shown = op.batch[:0], 0
 	if op.pr != nil {
 		op.pr.reset()
 	}
@@ -226,13 +227,21 @@ func (op *modifyOp) next(max int) (*types.Batch, error) {
 				return b, err
 			}
 		}
+		if op.shown < len(op.batch) {
+			k := op.shown
+			op.shown++
+			if err := op.result(op.batch[k], op.tids[k], op.in, op.rows.At(k)); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if op.in == nil || op.at == op.rows.Len() {
 			b, err := op.child.next(maxBatch)
 			if err != nil || b == nil {
 				op.in = nil
 				return nil, err
 			}
-			if err := op.rt.ctx.Err(); err != nil {
+			if err := op.rt.canceled(); err != nil {
 				return nil, err
 			}
 			op.in, op.rows, op.at = b, b.Rows(), 0
@@ -247,7 +256,7 @@ func (op *modifyOp) next(max int) (*types.Batch, error) {
 func (op *modifyOp) change() error {
 	switch op.n.command {
 	case analyze.Insert:
-		if op.n.conflict == nil && op.pr == nil && op.rows.Len() > 1 {
+		if op.n.conflict == nil && op.rows.Len() > 1 {
 			return op.insertBatch()
 		}
 		i := op.rows.At(op.at)
@@ -320,6 +329,9 @@ func (op *modifyOp) insertBatch() error {
 	}
 	if op.n.counts {
 		op.rt.x.affected += int64(len(op.batch))
+	}
+	if op.shown = len(op.batch); op.pr != nil {
+		op.shown = 0
 	}
 	return failed
 }

@@ -223,7 +223,7 @@ func (op *hashJoinOp) splitTask(t *joinTask) error {
 				from.close()
 				return to.flush()
 			}
-			if err := op.rt.ctx.Err(); err != nil {
+			if err := op.rt.canceled(); err != nil {
 				return err
 			}
 			if err := to.add(b, b.Rows(), p.hashes(b, b.Rows(), keys)); err != nil {
@@ -262,7 +262,7 @@ func (op *hashJoinOp) loadTask(t *joinTask) error {
 			if b == nil {
 				break
 			}
-			if err := op.rt.ctx.Err(); err != nil {
+			if err := op.rt.canceled(); err != nil {
 				return err
 			}
 			op.store.add(b, b.Rows())

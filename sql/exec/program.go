@@ -90,6 +90,7 @@ type Execution struct {
 	opened   bool
 	done     bool
 	fresh    bool // made for this execution only: not to be pooled
+	broken   bool // a panic came through: nothing of it can be used again
 	affected int64
 	returned int64
 	// held keeps the rows of a statement that must run to its end before the first is shown.
@@ -115,6 +116,7 @@ func (p *Program) start(st *ExecState) *Execution {
 	x.rt.epoch++
 	x.opened, x.done = false, false
 	x.affected, x.returned = 0, 0
+	x.broken = false
 	return x
 }
 
@@ -144,9 +146,16 @@ func (x *Execution) Fetch(ctx context.Context, max int64, sink Sink) (n int64, d
 	}
 	x.rt.ctx = ctx
 	x.rt.fc.Ctx = ctx
-	if err := ctx.Err(); err != nil {
+	if err := x.rt.canceled(); err != nil {
 		return 0, false, err
 	}
+	x.broken = true
+	n, done, err = x.fetch(max, sink)
+	x.broken = false
+	return n, done, err
+}
+
+func (x *Execution) fetch(max int64, sink Sink) (n int64, done bool, err error) {
 	if !x.opened {
 		x.opened = true
 		if x.root == nil {
@@ -207,16 +216,26 @@ func (x *Execution) Affected() int64 {
 
 // Close ends the execution.
 func (x *Execution) Close() {
-	if x.root != nil {
-		x.root.close()
-	}
-	x.rt.closeParts()
 	x.held = nil
+	if x.broken {
+		// Its files and goroutines are still to be got rid of, as far as that goes.
+		defer func() { _ = recover() }()
+		x.closeAll()
+		return
+	}
+	x.closeAll()
 	if x.fresh {
 		return
 	}
 	x.rt.st, x.rt.ctx, x.rt.fc = nil, nil, nil
 	x.rt.prog.pool.Put(x)
+}
+
+func (x *Execution) closeAll() {
+	if x.root != nil {
+		x.root.close()
+	}
+	x.rt.closeParts()
 }
 
 // closeParts closes what hangs off the runtime rather than the root.
@@ -232,6 +251,14 @@ func (rt *runtime) closeParts() {
 	for _, s := range rt.ctes {
 		s.close()
 	}
+}
+
+// canceled is why the execution has to end, nil if it has not.
+func (rt *runtime) canceled() error {
+	if rt.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(rt.ctx)
 }
 
 // build makes the operator of a node, measured if the execution is.

@@ -157,7 +157,7 @@ func (p *projector) identity(n int) []int32 {
 
 // retry starts on the batch again row by row, so that the error is met where it belongs (invariant 4).
 func (p *projector) retry(err error) error {
-	if cerr := p.f.rt.ctx.Err(); cerr != nil {
+	if p.f.rt.canceled() != nil {
 		return err
 	}
 	p.slow, p.row = true, 0

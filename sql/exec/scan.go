@@ -326,9 +326,8 @@ func (n *seqScanNode) build(rt *runtime) operator {
 
 type seqScanOp struct {
 	tableOp
-	scan   Scan
-	share  *sharedScan // the blocks are shared with other goroutines
-	opened bool
+	scan  Scan
+	share *sharedScan // the blocks are shared with other goroutines
 }
 
 func (op *seqScanOp) open() error {
@@ -359,7 +358,7 @@ func (op *seqScanOp) next(max int) (*types.Batch, error) {
 		if b != nil || err != nil || op.done {
 			return b, err
 		}
-		if err := op.rt.ctx.Err(); err != nil {
+		if err := op.rt.canceled(); err != nil {
 			return nil, err
 		}
 		if op.rows.table.N == op.rows.capacity() && op.rows.capacity() < pageRows {

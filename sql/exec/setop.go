@@ -143,7 +143,7 @@ func (op *recursiveOp) newRows(b *types.Batch) types.Rows {
 
 // nextRound makes the new rows the working table.
 func (op *recursiveOp) nextRound() error {
-	if err := op.rt.ctx.Err(); err != nil {
+	if err := op.rt.canceled(); err != nil {
 		return err
 	}
 	if op.fresh.n == 0 {
@@ -251,7 +251,7 @@ func (op *setOpOp) open() error {
 			if b == nil {
 				break
 			}
-			if err := op.rt.ctx.Err(); err != nil {
+			if err := op.rt.canceled(); err != nil {
 				return err
 			}
 			op.count(b, side)

@@ -14,6 +14,9 @@ const (
 	arenaBlock = 64 << 10
 )
 
+// poolKeep is how many bytes of an operator's buffers are kept for the next execution.
+const poolKeep = 1 << 20
+
 // arena holds bytes that outlive the batch they came from. Blocks are never moved.
 type arena struct {
 	block []byte
@@ -183,11 +186,6 @@ func (s *rowStore) addRow(row []types.Datum) int {
 // datum returns a value of row r.
 func (s *rowStore) datum(r, col int) types.Datum {
 	return s.chunks[r>>chunkShift].Cols[col].Datum(r & chunkMask)
-}
-
-// row copies row r to out.
-func (s *rowStore) row(r int, out []types.Datum) {
-	s.chunks[r>>chunkShift].Row(r&chunkMask, out)
 }
 
 // gather puts column col of rows refs at positions 0... of out; a negative one is null.

@@ -200,7 +200,7 @@ func (op *windowOp) next(max int) (*types.Batch, error) {
 	op.out.Cols = append(op.out.Cols[:0], op.view.Cols[:len(op.n.input.info().cols)]...)
 	op.out.Cols = append(op.out.Cols, op.results...)
 	op.out.N = n
-	return &op.out, op.rt.ctx.Err()
+	return &op.out, op.rt.canceled()
 }
 
 // row computes the calls for the next row, the i-th of the batch.
@@ -245,7 +245,7 @@ func (op *windowOp) readPartition() error {
 				op.ended = true
 				return op.part.finish()
 			}
-			if err := op.rt.ctx.Err(); err != nil {
+			if err := op.rt.canceled(); err != nil {
 				return err
 			}
 			op.pending, op.pendAt = b, 0
@@ -424,7 +424,6 @@ type windowState struct {
 	last       types.Datum
 	have       bool
 	tile       tileState
-	count      int64
 }
 
 // aggregate computes an aggregate over the current frame. While the frame only grows at its end, rows are added
@@ -467,7 +466,7 @@ func (s *windowState) step(p *partition, c *windowCall, r rowRange) error {
 next:
 	for row := r.from; row < r.to; row++ {
 		if row&chunkMask == 0 {
-			if err := p.rt.ctx.Err(); err != nil {
+			if err := p.rt.canceled(); err != nil {
 				return err
 			}
 		}

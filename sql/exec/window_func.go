@@ -54,7 +54,6 @@ func cumeDist(p *partition, _ *windowCall, _ *windowState) (types.Datum, error) 
 // tileState is where ntile stands.
 type tileState struct {
 	begun bool
-	null  bool
 	tile  int64
 	left  int64 // rows of the present tile after the current one
 	per   int64
