@@ -314,19 +314,17 @@ func ParseZone(s string) (loc *time.Location, name string, ok bool) {
 	if loc == nil {
 		return nil, "", false
 	}
-	if loc == time.UTC {
-		return loc, canonicalZoneName(s), true
-	}
-	return loc, loc.String(), true
+	return loc, canonicalZoneName(s), true
 }
 
+// canonicalZoneName is how SHOW prints a zone: as the database spells it, a POSIX specification in upper case.
 func canonicalZoneName(s string) string {
 	key := strings.ToLower(s)
 	i := sort.Search(len(zoneNames), func(i int) bool { return strings.ToLower(zoneNames[i]) >= key })
 	if i < len(zoneNames) && strings.ToLower(zoneNames[i]) == key {
 		return zoneNames[i]
 	}
-	return s
+	return strings.ToUpper(s)
 }
 
 func findAbbrev(lower string) *zoneAbbrev {
