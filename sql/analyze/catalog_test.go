@@ -640,8 +640,7 @@ func StoredText(c *Context, rel *catalog.Relation, e Expr) (string, error) {
 
 // StoredViewText is what the catalog keeps of a view.
 func StoredViewText(c *Context, rel *catalog.Relation, q *Query) (string, error) {
-	text, err := DeparseQuery(storedContext(c), q, false, -1)
-	return strings.TrimSuffix(text, ";"), err
+	return StoredQuery(storedContext(c), q)
 }
 
 func storedContext(c *Context) *Context {

@@ -48,6 +48,7 @@ type deparser struct {
 	targets []TargetEntry
 	names   []string
 	visible bool
+	stored  bool         // what is printed is for the catalog
 	plan    *PlanPrinter // of EXPLAIN, else nil
 }
 

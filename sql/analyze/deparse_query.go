@@ -13,6 +13,16 @@ func DeparseQuery(c *Context, q *Query, pretty bool, wrap int) (string, error) {
 	return deparseView(c, q, nil, pretty, wrap)
 }
 
+// StoredQuery prints a SELECT as the catalog keeps it: without a semicolon, and with the name of every column, so that
+// it reads back to the same query. c finds nothing but pg_catalog, and prints in the default styles.
+func StoredQuery(c *Context, q *Query) (text string, err error) {
+	defer caught(&err)
+	d := newDeparser(c, false)
+	d.wrap, d.stored = -1, true
+	d.query(q, nil, true)
+	return string(d.buf), nil
+}
+
 // DeparseView prints the definition of a view, whose columns may have other names than the query gives them.
 func DeparseView(c *Context, rel *catalog.Relation, pretty bool, wrap int) (string, error) {
 	q, err := LoadView(c, rel)
@@ -282,7 +292,7 @@ func (d *deparser) target(n int, t *TargetEntry) {
 		own = d.variable(v, true)
 	} else {
 		d.expr(t.Expr, true)
-		if !d.visible {
+		if !d.visible && !d.stored {
 			own = "?column?"
 		}
 	}
