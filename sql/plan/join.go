@@ -409,7 +409,8 @@ func clausesUsed(ip *path) []*clause {
 func (p *planner) addHash(jr *joinRel, op, ip *path, a, b *joinRel, kind analyze.JoinKind, on, above []*clause) bool {
 	s := &p.ctx.Settings
 	np := &path{
-		kind: pathHash, rels: jr.rels, outer: op, inner: ip, join: kind, rows: jr.rows, above: above, required: op.required,
+		kind: pathHash, rels: jr.rels, outer: op, inner: ip, join: kind, rows: jr.rows, above: above,
+		required: op.required.union(ip.required),
 	}
 	for _, c := range on {
 		if c.left != nil && c.hashable && c.joins(a.rels, b.rels) {
@@ -448,6 +449,20 @@ func constantOnly(list []*clause) bool {
 	return true
 }
 
+// cheapestFull is the side of a full join: one that LATERAL parameterises only where there is no other.
+func cheapestFull(list []*path) *path {
+	if best := cheapest(list); best != nil {
+		return best
+	}
+	var best *path
+	for _, p := range list {
+		if best == nil || p.total < best.total {
+			best = p
+		}
+	}
+	return best
+}
+
 // fullJoinPaths makes the hash join of a FULL JOIN. Conditions of prob on its rows alone are applied
 // right above it.
 func (p *planner) fullJoinPaths(it *item, prob *joinProblem) {
@@ -460,7 +475,7 @@ func (p *planner) fullJoinPaths(it *item, prob *joinProblem) {
 	l, r := p.searchGated(it.full.left), p.searchGated(it.full.right)
 	jr := &joinRel{rels: it.rels, width: l.width + r.width}
 	jr.rows = clampRows(math.Max(l.rows, r.rows) * p.combined(above))
-	op, ip := cheapest(l.paths), cheapest(r.paths)
+	op, ip := cheapestFull(l.paths), cheapestFull(r.paths)
 	if op == nil || ip == nil || !p.addHash(jr, op, ip, l, r, analyze.JoinFull, it.full.on, above) {
 		unsupported("FULL JOIN is only supported with merge-joinable or hash-joinable join conditions")
 	}

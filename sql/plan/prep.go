@@ -579,18 +579,15 @@ func (p *planner) reduceJoin(item analyze.FromItem, strict map[int]bool) analyze
 	return &c
 }
 
+// anyIn tells whether a member of set stands in item. One that an outer join inside of item may null-extend
+// counts: it is not null only where item is not null-extended either.
 func anyIn(item analyze.FromItem, set map[int]bool) bool {
 	switch f := item.(type) {
 	case *analyze.RangeRef:
 		return set[f.RT]
 	case *analyze.Join:
-		switch f.Kind {
-		case analyze.JoinLeft, analyze.JoinSemi, analyze.JoinAnti:
+		if f.Kind == analyze.JoinSemi || f.Kind == analyze.JoinAnti {
 			return anyIn(f.Left, set)
-		case analyze.JoinRight:
-			return anyIn(f.Right, set)
-		case analyze.JoinFull:
-			return false
 		}
 		return anyIn(f.Left, set) || anyIn(f.Right, set)
 	}
@@ -609,11 +606,35 @@ func (p *planner) nonNullable(c analyze.Expr, set map[int]bool) {
 			p.strictVars(n.Arg, set)
 		}
 	case *analyze.BoolExpr:
-		if n.Op == analyze.Not {
+		switch n.Op {
+		case analyze.Not:
 			p.strictVars(n.Args[0], set)
+		case analyze.And:
+			for _, a := range n.Args {
+				p.nonNullable(a, set)
+			}
+		case analyze.Or:
+			p.nonNullableOr(n.Args, set)
 		}
 	default:
 		p.strictVars(c, set)
+	}
+}
+
+// nonNullableOr adds what each arm of an OR adds.
+func (p *planner) nonNullableOr(arms []analyze.Expr, set map[int]bool) {
+	count := make(map[int]int)
+	for _, a := range arms {
+		one := make(map[int]bool)
+		p.nonNullable(a, one)
+		for rt := range one {
+			count[rt]++
+		}
+	}
+	for rt, n := range count {
+		if n == len(arms) {
+			set[rt] = true
+		}
 	}
 }
 

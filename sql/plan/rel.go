@@ -135,7 +135,7 @@ func (p *planner) deconstructSpecial(prob *joinProblem, f *analyze.Join) relset 
 	}
 	if it.base != nil {
 		for rt := range p.q.RTable {
-			if it.base.lateral.has(rt) {
+			if it.base.lateral.has(rt) && left.has(rt) {
 				sp.left = sp.left.with(rt)
 			}
 		}
