@@ -13,6 +13,10 @@
 // which the scans of the locked relations give one row each: the newest version of
 // the row, or for the other relations the row that was joined.
 //
+// A Gather runs its input in goroutines with a runtime each, which share the blocks of the scans below that
+// have Workers set. A Partial aggregate below it gives the group columns and, for each aggregate, a word
+// that stands for a transition state; the Combine aggregate right above the Gather takes these rows as they are.
+//
 // # Invariants
 //
 //  1. A Program is never written after Compile. What changes while it runs lies in
