@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -182,6 +183,7 @@ func recordAggs(t *testing.T) {
 		}
 		lines = append(lines, fmt.Sprintf("%s\t%d\t%s", c.key(), typ, result))
 	}
+	slices.Sort(lines)
 	if err := os.WriteFile(goldenPath("aggregate"), []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

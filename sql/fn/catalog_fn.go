@@ -438,7 +438,12 @@ func registerCatalog(r *registry) {
 		})
 	}
 	r.fn("text_regclass", func(c *Context, a []types.Datum) (types.Datum, error) {
-		return types.In(types.Regclass, -1, a[0].B, c.Env)
+		// Unlike input, this takes a number for a name.
+		if c.Env.Names == nil {
+			return types.Datum{}, errNoState("the catalog")
+		}
+		oid, err := c.Env.Names.RegIn(types.Regclass, string(a[0].B))
+		return types.OIDDatum(oid), err
 	})
 	r.fn("pg_collation_for", func(c *Context, _ []types.Datum) (types.Datum, error) {
 		switch c.collation() {

@@ -290,9 +290,26 @@ func registerInts(r *registry) {
 	r.fn("int8shr", word2(func(a, b int64) int64 { return a >> (uint(b) & 63) }))
 
 	// Widening is nothing, since words are sign-extended.
-	for _, name := range []string{"i2toi4", "int28", "int48"} {
+	for _, name := range []string{"int28", "int48"} {
 		r.vec(name, identity, vecIdentity)
 	}
+	// smallint is cast to oid and its kin by way of integer, and their words are not.
+	unsigned := func(c *Context) bool { return c.Call != nil && types.PhysOf(c.Call.Result) == types.PhysUint4 }
+	r.vec("i2toi4", func(c *Context, a []types.Datum) (types.Datum, error) {
+		if unsigned(c) {
+			return types.OIDDatum(types.OID(a[0].W)), nil
+		}
+		return a[0], nil
+	}, func(c *Context, args []*types.Vector, rows types.Rows, out *types.Vector) error {
+		if err := vecIdentity(c, args, rows, out); err != nil || !unsigned(c) {
+			return err
+		}
+		for j := range rows.Len() {
+			i := rows.At(j)
+			out.W[i] = uint64(uint32(out.W[i]))
+		}
+		return nil
+	})
 	r.fn("i4toi2", narrow(int2Type))
 	r.fn("int82", narrow(int2Type))
 	r.fn("int84", narrow(int4Type))
