@@ -2814,8 +2814,8 @@ const rowsPgRewrite = `9103	_RETURN	9100	1	O	t	<>
 13558	_RETURN	13555	1	O	t	<>	
 `
 
-const rowsPgTablespace = `1663	pg_default	10	\N	\N
-1664	pg_global	10	\N	\N
+const rowsPgTablespace = `1663	pg_default	10	\N	\N	\N
+1664	pg_global	10	\N	\N	\N
 `
 
 const rowsPgTsConfig = `3748	simple	11	10	3722

@@ -86,6 +86,8 @@ const (
 	TablespaceSpcowner
 	TablespaceSpcacl
 	TablespaceSpcoptions
+	// TablespaceLocation is ours and hidden: where it is, which PostgreSQL has as a symbolic link.
+	TablespaceLocation
 )
 
 // Columns of pg_shdepend.
@@ -922,7 +924,7 @@ var catalogDefs = [...]relDef{
 		{oid: 828, name: "pg_default_acl_oid_index", primary: true, unique: true, cols: []uint8{0}},
 		{oid: 827, name: "pg_default_acl_role_nsp_obj_index", unique: true, cols: []uint8{1, 2, 3}},
 	}},
-	{oid: 1213, name: "pg_tablespace", shared: true, cols: []OID{26, 19, 26, 1034, 1009}, indexes: []indexDef{
+	{oid: 1213, name: "pg_tablespace", shared: true, cols: []OID{26, 19, 26, 1034, 1009, 25}, indexes: []indexDef{
 		{oid: 2697, name: "pg_tablespace_oid_index", primary: true, unique: true, cols: []uint8{0}},
 		{oid: 2698, name: "pg_tablespace_spcname_index", unique: true, cols: []uint8{1}},
 	}},

@@ -286,6 +286,8 @@ type Tablespace struct {
 	Owner   OID
 	ACL     []ACLItem
 	Options []string
+	// Location is its directory; empty for the two that are in the data directory.
+	Location string
 }
 
 // ACLItem is one aclitem: what Grantor gave to Grantee (0 is PUBLIC).

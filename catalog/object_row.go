@@ -96,7 +96,7 @@ func tablespaceFromRow(r Row) (*Tablespace, error) {
 	var d arrayDecoder
 	s := &Tablespace{
 		OID: r[TablespaceOid].OID(), Name: r[TablespaceSpcname].String(), Owner: r[TablespaceSpcowner].OID(),
-		ACL: d.acl(r[TablespaceSpcacl]), Options: d.texts(r[TablespaceSpcoptions]),
+		ACL: d.acl(r[TablespaceSpcacl]), Options: d.texts(r[TablespaceSpcoptions]), Location: r[TablespaceLocation].String(),
 	}
 	return s, d.err
 }

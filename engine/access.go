@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"path"
 
 	"github.com/minipg/minipg/catalog"
@@ -12,27 +13,38 @@ func (e *Engine) FS() storage.FS { return e.fs }
 
 // DatabaseSize adds up the files of a database, in bytes.
 func (e *Engine) DatabaseSize(db catalog.OID) (int64, error) {
-	file := storage.RelPath(storage.RelFile{Tablespace: uint32(catalog.TablespaceDefault), Database: uint32(db)}, storage.MainFork)
-	return e.dirSize(path.Dir(file))
+	size, err := e.dirSize(e.path(baseDir, fmt.Sprint(db)))
+	files := e.pool.Files()
+	for _, space := range files.Tablespaces() {
+		dir, _ := files.TablespacePath(space)
+		more, err := e.dirSize(path.Join(dir, fmt.Sprint(db)))
+		if err == nil {
+			size += more
+		}
+	}
+	return size, err
 }
 
 // TablespaceSize adds up the files of a tablespace, in bytes.
 func (e *Engine) TablespaceSize(ts catalog.OID) (int64, error) {
-	if ts == catalog.TablespaceGlobal {
-		return e.dirSize(globalDir)
+	switch dir, ok := e.pool.Files().TablespacePath(uint32(ts)); {
+	case ok:
+		return e.dirSize(dir)
+	case ts == catalog.TablespaceGlobal:
+		return e.dirSize(e.path(globalDir))
 	}
-	return e.dirSize(baseDir)
+	return e.dirSize(e.path(baseDir))
 }
 
-// dirSize adds up the files below a directory of the data directory; what vanishes meanwhile does not count.
+// dirSize adds up the files below a directory; what vanishes meanwhile does not count.
 func (e *Engine) dirSize(dir string) (int64, error) {
-	names, err := e.fs.List(e.path(dir))
+	names, err := e.fs.List(dir)
 	if err != nil {
 		return 0, err
 	}
 	var size int64
 	for _, name := range names {
-		st, err := e.fs.Stat(e.path(dir, name))
+		st, err := e.fs.Stat(path.Join(dir, name))
 		if err != nil {
 			continue
 		}

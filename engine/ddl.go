@@ -123,6 +123,21 @@ func (s *Session) replaceFile(ctx context.Context, oid catalog.OID, old storage.
 	return file, s.cat.Update(catalog.PgClass, row)
 }
 
+// setFile enters the place of a relation's file in its pg_class row.
+func (s *Session) setFile(oid catalog.OID, file storage.RelFile, tablespace catalog.OID) error {
+	row, err := s.cat.Get(catalog.PgClass, types.OIDDatum(oid))
+	if err != nil {
+		return err
+	}
+	if row == nil {
+		return pgerr.New(pgerr.InternalError, "cache lookup failed for relation %d", oid)
+	}
+	row = append(catalog.Row(nil), row...)
+	row[catalog.ClassFileNumber] = types.Uint64Datum(uint64(file.Number))
+	row[catalog.ClassReltablespace] = types.OIDDatum(tablespace)
+	return s.cat.Update(catalog.PgClass, row)
+}
+
 // CreateDatabase makes the directory of a new database and copies the template's relations into it,
 // page by page through the log. Nobody is connected to the template. The catalog's rows are
 // copied by catalog.Txn.CopyDatabase.
@@ -164,31 +179,35 @@ func (s *Session) copyRelation(ctx context.Context, from, to storage.RelFile, pe
 	if err := s.makeFile(to, persistence); err != nil {
 		return err
 	}
-	files := s.e.pool.Files()
 	for _, fork := range []storage.Fork{storage.MainFork, storage.VMFork} {
-		ok, err := files.Exists(from, fork)
-		if err != nil {
+		if err := s.copyFork(ctx, from, to, fork, persistence == catalog.Permanent); err != nil {
 			return err
 		}
-		if !ok {
-			continue
+	}
+	return nil
+}
+
+func (s *Session) copyFork(ctx context.Context, from, to storage.RelFile, fork storage.Fork, logged bool) error {
+	files := s.e.pool.Files()
+	ok, err := files.Exists(from, fork)
+	if err != nil || !ok {
+		return err
+	}
+	n, err := files.NBlocks(from, fork)
+	if err != nil {
+		return err
+	}
+	if err := files.EnsureBlocks(to, fork, n); err != nil {
+		return err
+	}
+	for block := range n {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
 		}
-		n, err := files.NBlocks(from, fork)
-		if err != nil {
+		src := storage.BlockTag{Rel: from, Fork: fork, Block: block}
+		dst := storage.BlockTag{Rel: to, Fork: fork, Block: block}
+		if err := s.copyBlock(src, dst, logged); err != nil {
 			return err
-		}
-		if err := files.EnsureBlocks(to, fork, n); err != nil {
-			return err
-		}
-		for block := range n {
-			if err := ctx.Err(); err != nil {
-				return context.Cause(ctx)
-			}
-			src := storage.BlockTag{Rel: from, Fork: fork, Block: block}
-			dst := storage.BlockTag{Rel: to, Fork: fork, Block: block}
-			if err := s.copyBlock(src, dst, persistence == catalog.Permanent); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -230,8 +249,11 @@ func (s *Session) DropDatabase(_ context.Context, db, tablespace catalog.OID) er
 	if tablespace == 0 {
 		tablespace = catalog.TablespaceDefault
 	}
-	s.dropped = append(s.dropped, storage.RelFile{
-		Tablespace: uint32(tablespace), Database: uint32(db), Number: wholeDatabase,
-	})
+	spaces := append(s.e.pool.Files().Tablespaces(), uint32(tablespace))
+	for _, space := range spaces {
+		s.dropped = append(s.dropped, storage.RelFile{
+			Tablespace: space, Database: uint32(db), Number: wholeDatabase,
+		})
+	}
 	return nil
 }

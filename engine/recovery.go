@@ -42,6 +42,9 @@ func (e *Engine) recover(ctx context.Context) error {
 	e.oids.start(uint64(c.NextOID))
 	e.files.start(uint64(c.NextFile))
 	e.log.SetRedoPoint(c.Redo)
+	if err := e.loadTablespaces(); err != nil {
+		return err
+	}
 	if err := e.replay(ctx); err != nil {
 		return err
 	}
@@ -117,6 +120,9 @@ func (e *Engine) sweep(ctx context.Context) error {
 		if err := e.sweepDatabase(ctx, db, keep); err != nil {
 			return err
 		}
+	}
+	if err := e.sweepTablespaces(); err != nil {
+		return err
 	}
 	orphans := make(map[storage.RelFile]struct{})
 	err = e.pool.Files().List(func(f storage.Found) error {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/storage"
 	"github.com/minipg/minipg/wal"
@@ -13,6 +14,7 @@ const (
 	kindNextFile                       // numbers below may be in use
 	kindCreateDatabase                 // tablespace, database
 	kindShutdown                       // a checkpoint with nothing behind it
+	kindCreateTablespace               // tablespace, location
 )
 
 // wholeDatabase is the file number that stands for all files of a database in the list
@@ -51,6 +53,12 @@ func (r engineRedo) Redo(rec *wal.Record, _ *wal.RedoContext) error {
 			return pgerr.New(pgerr.DataCorrupted, "malformed engine log record")
 		}
 		return e.pool.Files().CreateDatabase(rel.Tablespace, rel.Database)
+	case kindCreateTablespace:
+		rel, location, ok := wal.ReadRelFile(rec.Data)
+		if !ok {
+			return pgerr.New(pgerr.DataCorrupted, "malformed engine log record")
+		}
+		return e.makeTablespace(catalog.OID(rel.Tablespace), string(location))
 	}
 	return pgerr.New(pgerr.DataCorrupted, "unknown engine log record kind %d at %v", rec.Kind, rec.LSN)
 }
@@ -70,7 +78,9 @@ func (e *Engine) unlink(files []storage.RelFile) error {
 	}
 	for _, f := range files {
 		var err error
-		if f.Number == wholeDatabase {
+		if isWholeTablespace(f) {
+			err = e.removeTablespace(catalog.OID(f.Tablespace))
+		} else if f.Number == wholeDatabase {
 			err = e.pool.DropDatabase(f.Tablespace, f.Database)
 		} else {
 			err = e.pool.DropRelation(f)

@@ -120,7 +120,7 @@ func (f storageFuncs) TablespaceLocation(ts types.OID) (string, bool) {
 	if err != nil || t == nil {
 		return "", false
 	}
-	return "", true
+	return t.Location, true
 }
 
 func (f storageFuncs) WALInsert() uint64 { return uint64(f.s.srv.eng.Log().InsertLSN()) }

@@ -55,6 +55,8 @@ func (f systemFuncs) Rows(_ *fn.Context, prosrc string, args []types.Datum) (fn.
 		return f.statLatch()
 	case "minipg_stat_get_extension":
 		return f.statExtension()
+	case "pg_tablespace_databases":
+		return f.tablespaceDatabases(args[0].OID())
 	case "minipg_get_wait_history":
 		return f.waitHistory()
 	case "pg_prepared_xact", "pg_stat_get_wal_senders", "pg_stat_get_progress_info", "pg_hba_file_rules",

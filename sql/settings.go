@@ -302,6 +302,10 @@ func (s *Session) assign(name, value string, local bool) error {
 		return s.setRole(value, local)
 	case "session_authorization":
 		return s.setAuthorization(value, local)
+	case "default_tablespace":
+		if err := s.checkTablespace(value); err != nil {
+			return err
+		}
 	case "client_encoding":
 		if !isUTF8(value) {
 			return pgerr.New(pgerr.InvalidParameterValue, "invalid value for parameter \"client_encoding\": \"%s\"", value)

@@ -3,8 +3,11 @@ package storage
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -121,11 +124,46 @@ func newFiles(fs FS, dir string, limit int, noSync bool) *Files {
 // SetNoSync turns syncing off, as fsync = off, or on again.
 func (f *Files) SetNoSync(off bool) { f.noSync.Store(off) }
 
-// SetTablespace says where a tablespace is. Others are under pg_tblspc in the data directory.
+// SetTablespace says in which directory a tablespace has its databases. Others are under pg_tblspc in
+// the data directory.
 func (f *Files) SetTablespace(oid uint32, dir string) {
 	f.spaces.Lock()
 	defer f.spaces.Unlock()
 	f.spaces.dirs[oid] = dir
+}
+
+// ForgetTablespace undoes SetTablespace.
+func (f *Files) ForgetTablespace(oid uint32) {
+	f.spaces.Lock()
+	defer f.spaces.Unlock()
+	delete(f.spaces.dirs, oid)
+}
+
+// TablespacePath is the directory SetTablespace named.
+func (f *Files) TablespacePath(oid uint32) (string, bool) {
+	f.spaces.RLock()
+	defer f.spaces.RUnlock()
+	dir, ok := f.spaces.dirs[oid]
+	return dir, ok
+}
+
+// TablespaceAt finds the tablespace that has a directory.
+func (f *Files) TablespaceAt(dir string) (uint32, bool) {
+	f.spaces.RLock()
+	defer f.spaces.RUnlock()
+	for oid, at := range f.spaces.dirs {
+		if at == dir {
+			return oid, true
+		}
+	}
+	return 0, false
+}
+
+// Tablespaces lists those SetTablespace named.
+func (f *Files) Tablespaces() []uint32 {
+	f.spaces.RLock()
+	defer f.spaces.RUnlock()
+	return slices.Sorted(maps.Keys(f.spaces.dirs))
 }
 
 func (f *Files) databaseDir(tablespace, db uint32) string {
@@ -391,8 +429,9 @@ func (s *segment) open(create bool) error {
 		if err := s.files.fs.MkdirAll(dir, dirPerm); err != nil {
 			return fileError(err, "could not create directory \"%s\"", dir)
 		}
-		// Any of them may be new. The data directory's own entry is its maker's.
-		for d := path.Dir(dir); len(d) >= len(s.files.dir) && d != "." && d != "/"; d = path.Dir(d) {
+		// Any of them may be new. The entries of the data directory and of tablespaces are their makers'.
+		s.files.needDirSync(path.Dir(dir))
+		for d := path.Dir(path.Dir(dir)); d != "." && strings.HasPrefix(d+"/", s.files.dir+"/"); d = path.Dir(d) {
 			s.files.needDirSync(d)
 		}
 		file, err = s.files.fs.OpenFile(s.path, flag, filePerm)

@@ -27,7 +27,7 @@ func TestPaths(t *testing.T) {
 		{RelFile{DefaultTablespace, 5, 16384}, MainFork, "base/5/16384"},
 		{RelFile{DefaultTablespace, 5, 16384}, FSMFork, "base/5/16384_fsm"},
 		{RelFile{GlobalTablespace, 0, 1260}, VMFork, "global/1260_vm"},
-		{RelFile{16400, 5, 1 << 40}, MainFork, "pg_tblspc/16400/5/1099511627776"},
+		{RelFile{16400, 5, 1 << 40}, MainFork, "pg_tblspc/16400/MINIPG_1/5/1099511627776"},
 	}
 	for _, tc := range tests {
 		if got := relPath(tc.rel, tc.fork); got != tc.want {

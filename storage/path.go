@@ -11,6 +11,10 @@ import (
 	"github.com/minipg/minipg/pgerr"
 )
 
+// TablespaceDir is the directory in a tablespace's location, named as PostgreSQL names its own, so that
+// both can have tablespaces in one place.
+const TablespaceDir = "MINIPG_1"
+
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
 // relPath returns the path of the first segment of a fork, relative to the data directory,
@@ -40,7 +44,7 @@ func appendDir(b []byte, tablespace, db uint32) []byte {
 	default:
 		b = append(b, "pg_tblspc/"...)
 		b = strconv.AppendUint(b, uint64(tablespace), 10)
-		b = append(b, '/')
+		b = append(b, "/"+TablespaceDir+"/"...)
 	}
 	return strconv.AppendUint(b, uint64(db), 10)
 }

@@ -166,7 +166,7 @@ func (f *Files) List(yield func(Found) error) error {
 	}
 	for _, name := range names {
 		if oid, err := strconv.ParseUint(name, 10, 32); err == nil {
-			spaces[uint32(oid)] = path.Join(f.dir, "pg_tblspc", name)
+			spaces[uint32(oid)] = path.Join(f.dir, "pg_tblspc", name, TablespaceDir)
 		}
 	}
 	f.spaces.RLock()

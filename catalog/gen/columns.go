@@ -8,7 +8,8 @@ import (
 
 // hiddenColumns follow the columns of PostgreSQL in stored rows.
 var hiddenColumns = map[string]struct{ name, typ, why string }{
-	"pg_class": {"ClassFileNumber", "20", "all 64 bits of the file number, of which relfilenode shows 32."},
+	"pg_class":      {"ClassFileNumber", "20", "all 64 bits of the file number, of which relfilenode shows 32."},
+	"pg_tablespace": {"TablespaceLocation", "25", "where it is, which PostgreSQL has as a symbolic link."},
 }
 
 // extraIndexes are keys that PostgreSQL does without.

@@ -81,6 +81,9 @@ func (g *generator) rest() {
 					f.printf("%s", strings.NewReplacer("\\", "\\\\", "\t", "\\t", "\n", "\\n", "`", "\\x60").Replace(*r[i]))
 				}
 			}
+			if hiddenColumns[rel].name != "" {
+				f.printf("\t\\N")
+			}
 			f.printf("\n")
 		}
 		f.printf("`\n\n")

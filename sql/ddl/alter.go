@@ -160,7 +160,7 @@ func (a *alteration) command(c *pg_query.AlterTableCmd) error {
 		pg_query.AlterTableType_AT_DropCluster:
 		return unsupported("this form of ALTER TABLE is not supported")
 	case pg_query.AlterTableType_AT_SetTableSpace:
-		return a.e.tablespace(c.Name)
+		return a.setTablespace(c.Name)
 	}
 	return unsupported("this form of ALTER TABLE is not supported")
 }
@@ -308,7 +308,7 @@ func (a *alteration) ensureToast() error {
 	if err != nil || !need {
 		return err
 	}
-	toast, err := a.e.makeToast(a.table, r.Persistence, r.Owner)
+	toast, err := a.e.makeToast(a.table, r.Tablespace, r.Persistence, r.Owner)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type tableDef struct {
 	indexes []indexDef
 	options []string
 	fill    int
+	space   OID // tablespace, 0 for the database's own
 	pending []pendingSequence
 }
 
@@ -90,10 +91,10 @@ func (e *Env) createTable(n *pg_query.CreateStmt) error {
 		}
 		return pgerr.New(pgerr.DuplicateTable, "relation \"%s\" already exists", name)
 	}
-	if err := e.tablespace(n.Tablespacename); err != nil {
+	d := &tableDef{e: e, rv: n.Relation, schema: schema, persist: persistenceOf(n.Relation)}
+	if d.space, err = e.newTablespace(n.Tablespacename, d.persist); err != nil {
 		return err
 	}
-	d := &tableDef{e: e, rv: n.Relation, schema: schema, persist: persistenceOf(n.Relation)}
 	if d.options, d.fill, err = storageOptions(n.Options); err != nil {
 		return err
 	}
@@ -121,21 +122,6 @@ func persistenceOf(rv *pg_query.RangeVar) byte {
 		return catalog.Temporary
 	}
 	return catalog.Permanent
-}
-
-// tablespace accepts the database's own tablespace.
-func (e *Env) tablespace(name string) error {
-	if name == "" || name == "pg_default" {
-		return nil
-	}
-	t, err := e.Cat.TablespaceByName(name)
-	if err != nil {
-		return err
-	}
-	if t == nil {
-		return pgerr.New(pgerr.UndefinedObject, "tablespace \"%s\" does not exist", name)
-	}
-	return pgerr.New(pgerr.InvalidParameterValue, "only shared relations can be placed in pg_global tablespace")
 }
 
 // storageOptions reads WITH (...).
@@ -593,20 +579,20 @@ func (d *tableDef) insertTable(owner OID) (OID, error) {
 	if err != nil {
 		return 0, err
 	}
-	file, err := e.Session.CreateRelationFile(e.Ctx, 0, d.persist)
+	file, err := e.Session.CreateRelationFile(e.Ctx, d.space, d.persist)
 	if err != nil {
 		return 0, err
 	}
 	r := &relation{
 		oid: oid, name: d.rv.Relname, schema: d.schema, kind: catalog.KindTable, persistence: d.persist, owner: owner,
-		typ: typ, am: catalog.AMHeap, file: file, natts: len(d.cols), options: d.options,
+		typ: typ, am: catalog.AMHeap, file: file, tablespace: d.space, natts: len(d.cols), options: d.options,
 	}
 	toasts, err := e.needsToast(d.cols)
 	if err != nil {
 		return 0, err
 	}
 	if toasts {
-		if r.toast, err = e.makeToast(oid, d.persist, owner); err != nil {
+		if r.toast, err = e.makeToast(oid, d.space, d.persist, owner); err != nil {
 			return 0, err
 		}
 	}
@@ -711,7 +697,7 @@ func (e *Env) needsToast(cols []columnDef) (bool, error) {
 }
 
 // makeToast makes the TOAST table of a table, with its index, and returns its OID.
-func (e *Env) makeToast(table OID, persistence byte, owner OID) (OID, error) {
+func (e *Env) makeToast(table, space OID, persistence byte, owner OID) (OID, error) {
 	toast, err := e.Cat.NewOID(catalog.PgClass)
 	if err != nil {
 		return 0, err
@@ -720,14 +706,14 @@ func (e *Env) makeToast(table OID, persistence byte, owner OID) (OID, error) {
 	if err != nil {
 		return 0, err
 	}
-	file, err := e.Session.CreateRelationFile(e.Ctx, 0, persistence)
+	file, err := e.Session.CreateRelationFile(e.Ctx, space, persistence)
 	if err != nil {
 		return 0, err
 	}
 	name := "pg_toast_" + strconv.FormatUint(uint64(table), 10)
 	err = e.insertClass(&relation{
 		oid: toast, name: name, schema: catalog.NamespacePgToast, kind: catalog.KindToast, persistence: persistence,
-		owner: owner, am: catalog.AMHeap, file: file, natts: 3, hasIndex: true,
+		owner: owner, am: catalog.AMHeap, file: file, tablespace: space, natts: 3, hasIndex: true,
 	})
 	if err != nil {
 		return 0, err
@@ -746,17 +732,17 @@ func (e *Env) makeToast(table OID, persistence byte, owner OID) (OID, error) {
 	if err := e.Cat.AddDependency(catalog.Object{Class: catalog.PgClass, OID: toast}, ref, catalog.DepInternal); err != nil {
 		return 0, err
 	}
-	return toast, e.makeToastIndex(toast, index, name+"_index", persistence, owner)
+	return toast, e.makeToastIndex(toast, index, space, name+"_index", persistence, owner)
 }
 
-func (e *Env) makeToastIndex(toast, index OID, name string, persistence byte, owner OID) error {
-	file, err := e.Session.CreateRelationFile(e.Ctx, 0, persistence)
+func (e *Env) makeToastIndex(toast, index, space OID, name string, persistence byte, owner OID) error {
+	file, err := e.Session.CreateRelationFile(e.Ctx, space, persistence)
 	if err != nil {
 		return err
 	}
 	err = e.insertClass(&relation{
 		oid: index, name: name, schema: catalog.NamespacePgToast, kind: catalog.KindIndex, persistence: persistence,
-		owner: owner, am: catalog.AMBtree, file: file, natts: 2,
+		owner: owner, am: catalog.AMBtree, file: file, tablespace: space, natts: 2,
 	})
 	if err != nil {
 		return err

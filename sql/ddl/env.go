@@ -41,6 +41,8 @@ type Host interface {
 	// DatabaseInUse counts other sessions in a database; TerminateDatabase ends them.
 	DatabaseInUse(db OID) int
 	TerminateDatabase(db OID)
+	// DefaultTablespace is the setting, a name or "".
+	DefaultTablespace() string
 }
 
 // RowFunc computes an expression from a row.
@@ -106,6 +108,14 @@ func Run(e *Env, n *pg_query.Node) (string, error) {
 		return "CREATE DATABASE", e.createDatabase(n.CreatedbStmt)
 	case *pg_query.Node_DropdbStmt:
 		return "DROP DATABASE", e.dropDatabase(n.DropdbStmt)
+	case *pg_query.Node_CreateTableSpaceStmt:
+		return "CREATE TABLESPACE", e.createTablespace(n.CreateTableSpaceStmt)
+	case *pg_query.Node_DropTableSpaceStmt:
+		return "DROP TABLESPACE", e.dropTablespace(n.DropTableSpaceStmt)
+	case *pg_query.Node_AlterTableSpaceOptionsStmt:
+		return "ALTER TABLESPACE", e.alterTablespaceOptions(n.AlterTableSpaceOptionsStmt)
+	case *pg_query.Node_AlterTableMoveAllStmt:
+		return e.moveAll(n.AlterTableMoveAllStmt)
 	case *pg_query.Node_AlterDatabaseSetStmt:
 		return "ALTER DATABASE", e.alterDatabaseSet(n.AlterDatabaseSetStmt)
 	case *pg_query.Node_AlterRoleSetStmt:
@@ -123,7 +133,9 @@ func Supports(n *pg_query.Node) bool {
 		*pg_query.Node_TruncateStmt, *pg_query.Node_CreateSchemaStmt, *pg_query.Node_CreateSeqStmt,
 		*pg_query.Node_AlterSeqStmt, *pg_query.Node_RenameStmt, *pg_query.Node_AlterObjectSchemaStmt,
 		*pg_query.Node_AlterOwnerStmt, *pg_query.Node_CommentStmt, *pg_query.Node_CreatedbStmt, *pg_query.Node_DropdbStmt,
-		*pg_query.Node_AlterDatabaseSetStmt, *pg_query.Node_AlterRoleSetStmt, *pg_query.Node_ReindexStmt:
+		*pg_query.Node_AlterDatabaseSetStmt, *pg_query.Node_AlterRoleSetStmt, *pg_query.Node_ReindexStmt,
+		*pg_query.Node_CreateTableSpaceStmt, *pg_query.Node_DropTableSpaceStmt, *pg_query.Node_AlterTableSpaceOptionsStmt,
+		*pg_query.Node_AlterTableMoveAllStmt:
 		return true
 	}
 	return false

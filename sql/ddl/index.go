@@ -42,6 +42,7 @@ type newIndex struct {
 	predicate analyze.Expr
 	options   []string
 	fill      int
+	space     OID // tablespace, 0 for the database's own
 	// constraint: the index upholds one, of that kind.
 	constraint catalog.ConstraintKind
 }
@@ -63,9 +64,6 @@ func (e *Env) createIndex(n *pg_query.IndexStmt) error {
 			return err
 		}
 	}
-	if err := e.tablespace(n.TableSpace); err != nil {
-		return err
-	}
 	rel, err := e.openRelation(n.Relation, locks.Share)
 	if err != nil {
 		return err
@@ -75,6 +73,9 @@ func (e *Env) createIndex(n *pg_query.IndexStmt) error {
 			WithDetail("This operation is not supported for %s.", kindPlural(rel.Kind))
 	}
 	x := &newIndex{name: n.Idxname, flags: indexFlags{unique: n.Unique, nullsNotDistinct: n.NullsNotDistinct}}
+	if x.space, err = e.newTablespace(n.TableSpace, rel.Persistence); err != nil {
+		return err
+	}
 	if x.options, x.fill, err = storageOptions(n.Options); err != nil {
 		return err
 	}
@@ -297,13 +298,13 @@ func (e *Env) insertIndex(rel *catalog.Relation, x *newIndex) (OID, error) {
 	if err != nil {
 		return 0, err
 	}
-	file, err := e.Session.CreateRelationFile(e.Ctx, 0, rel.Persistence)
+	file, err := e.Session.CreateRelationFile(e.Ctx, x.space, rel.Persistence)
 	if err != nil {
 		return 0, err
 	}
 	err = e.insertClass(&relation{
 		oid: oid, name: x.name, schema: rel.Namespace, kind: catalog.KindIndex, persistence: rel.Persistence, owner: rel.Owner,
-		am: catalog.AMBtree, file: file, natts: len(x.columns), options: x.options,
+		am: catalog.AMBtree, file: file, tablespace: x.space, natts: len(x.columns), options: x.options,
 	})
 	if err != nil {
 		return 0, err
@@ -433,12 +434,13 @@ func (e *Env) addIndexConstraint(table OID, d *indexDef) error {
 	if err != nil {
 		return err
 	}
-	if err := e.tablespace(d.space); err != nil {
+	space, err := e.newTablespace(d.space, rel.Persistence)
+	if err != nil {
 		return err
 	}
 	x := &newIndex{
 		name: d.name, flags: indexFlags{unique: true, primary: d.primary, nullsNotDistinct: d.nullsNotDistinct},
-		options: d.options, constraint: catalog.ConstraintUnique,
+		options: d.options, constraint: catalog.ConstraintUnique, space: space,
 	}
 	if d.primary {
 		x.constraint = catalog.ConstraintPrimary
@@ -508,7 +510,7 @@ func (e *Env) rebuild(table OID, idx *catalog.Index) error {
 	if err := e.lock(idx.OID, locks.AccessExclusive); err != nil {
 		return err
 	}
-	file, err := e.Session.CreateRelationFile(e.Ctx, 0, idx.Persistence)
+	file, err := e.Session.CreateRelationFile(e.Ctx, idx.Tablespace, idx.Persistence)
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,8 @@ func (e *Env) rename(n *pg_query.RenameStmt) (string, error) {
 		return "ALTER SCHEMA", e.renameSchema(n)
 	case pg_query.ObjectType_OBJECT_DATABASE:
 		return "ALTER DATABASE", e.renameDatabase(n)
+	case pg_query.ObjectType_OBJECT_TABLESPACE:
+		return "ALTER TABLESPACE", e.renameTablespace(n)
 	}
 	return "", unsupported("RENAME of this kind of object is not supported")
 }
@@ -343,6 +345,8 @@ func (e *Env) setOwner(n *pg_query.AlterOwnerStmt) (string, error) {
 			return "", err
 		}
 		return "ALTER DATABASE", e.ownRow(catalog.PgDatabase, db.OID, catalog.DatabaseDatdba, role.OID)
+	case pg_query.ObjectType_OBJECT_TABLESPACE:
+		return "ALTER TABLESPACE", e.ownerOfTablespace(name, role.OID)
 	}
 	return "", unsupported("OWNER TO of this kind of object is not supported")
 }

@@ -212,6 +212,12 @@ func (e *Env) commentTarget(n *pg_query.CommentStmt) (catalog.Object, error) {
 			return catalog.Object{}, err
 		}
 		return catalog.Object{Class: catalog.PgNamespace, OID: ns.OID}, nil
+	case pg_query.ObjectType_OBJECT_TABLESPACE:
+		t, err := e.ownTablespace(n.Object.GetString_().GetSval())
+		if err != nil {
+			return catalog.Object{}, err
+		}
+		return catalog.Object{Class: catalog.PgTablespace, OID: t.OID}, nil
 	case pg_query.ObjectType_OBJECT_DATABASE:
 		db, err := e.database(n.Object.GetString_().GetSval())
 		if err != nil {
@@ -272,8 +278,15 @@ func (e *Env) createDatabase(n *pg_query.CreatedbStmt) error {
 				return unsupported("encoding \"%s\" is not supported", value)
 			}
 		case "tablespace":
-			if err := e.tablespace(value); err != nil {
+			t, err := e.tablespaceNamed(value)
+			if err != nil {
 				return err
+			}
+			if t.OID == catalog.TablespaceGlobal {
+				return pgerr.New(pgerr.InvalidParameterValue, "pg_global cannot be used as default tablespace")
+			}
+			if t.OID != catalog.TablespaceDefault {
+				return unsupported("databases in other tablespaces than pg_default are not supported")
 			}
 		case "lc_collate", "lc_ctype", "locale":
 			if value != "C" && value != "POSIX" && value != "C.UTF-8" && value != "C.utf8" {

@@ -203,13 +203,17 @@ func (e *Env) makeSequence(name string, schema OID, persistence byte, owner, typ
 	if err != nil {
 		return 0, err
 	}
-	file, err := e.Session.CreateRelationFile(e.Ctx, 0, persistence)
+	space, err := e.newTablespace("", persistence)
+	if err != nil {
+		return 0, err
+	}
+	file, err := e.Session.CreateRelationFile(e.Ctx, space, persistence)
 	if err != nil {
 		return 0, err
 	}
 	err = e.insertClass(&relation{
 		oid: oid, name: name, schema: schema, kind: catalog.KindSequence, persistence: persistence, owner: owner,
-		file: file, natts: 3,
+		file: file, tablespace: space, natts: 3,
 	})
 	if err != nil {
 		return 0, err
@@ -311,7 +315,7 @@ func (e *Env) newSequenceState(oid OID, last int64, called bool) error {
 	if err != nil {
 		return err
 	}
-	file, err := e.Session.CreateRelationFile(e.Ctx, 0, rel.Persistence)
+	file, err := e.Session.CreateRelationFile(e.Ctx, rel.Tablespace, rel.Persistence)
 	if err != nil {
 		return err
 	}
