@@ -281,7 +281,7 @@ func (s *Session) bindParams(p *portal, m *BindMessage) error {
 				where = "portal \"" + m.Portal + "\" parameter $" + strconv.Itoa(i+1)
 			}
 			if format == 0 {
-				where += " = '" + strings.ReplaceAll(string(raw), "'", "''") + "'"
+				where += " = '...'" // log_parameter_max_length_on_error is 0
 			}
 			return e.AppendWhere("%s", where)
 		}

@@ -58,11 +58,16 @@ func mapChildren(e analyze.Expr, f func(analyze.Expr) analyze.Expr) analyze.Expr
 	case *analyze.WindowFunc:
 		return mapWindowFunc(n, f)
 	case *WholeRow:
-		return mapList(n, n.Cols, f, func(c *WholeRow, l []analyze.Expr) { c.Cols = l })
+		return mapWholeRow(n, f)
 	case *SubPlan:
 		return mapSubPlan(n, f)
 	}
 	return e
+}
+
+func mapWholeRow(n *WholeRow, f func(analyze.Expr) analyze.Expr) analyze.Expr {
+	e := mapList(n, n.Cols, f, func(c *WholeRow, l []analyze.Expr) { c.Cols = l })
+	return mapOne(e.(*WholeRow), n.NullIf, f, func(c *WholeRow, x analyze.Expr) { c.NullIf = x })
 }
 
 // copier is a pointer to an expression node.
