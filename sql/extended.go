@@ -4,7 +4,6 @@ import (
 	"context"
 	"sort"
 	"strconv"
-	"strings"
 	"time"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
