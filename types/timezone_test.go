@@ -11,8 +11,14 @@ func TestParseZone(t *testing.T) {
 		in, name string
 		offset   int
 	}{
-		{"-3:30", "-3:30", 12600}, {"+5", "<+05>-05", 18000}, {"5.5", "<+05:30>-05:30", 19800}, {"EST5EDT", "EST5EDT", -18000},
-		{"<+0530>-5:30", "<+0530>-5:30", 19800}, {"foo3", "FOO3", -10800}, {"utc", "UTC", 0}, {"america/new_york", "America/New_York", -18000},
+		{"-3:30", "-3:30", 12600},
+		{"+5", "<+05>-05", 18000},
+		{"5.5", "<+05:30>-05:30", 19800},
+		{"EST5EDT", "EST5EDT", -18000},
+		{"<+0530>-5:30", "<+0530>-5:30", 19800},
+		{"foo3", "FOO3", -10800},
+		{"utc", "UTC", 0},
+		{"america/new_york", "America/New_York", -18000},
 	} {
 		loc, name, ok := ParseZone(tc.in)
 		if !ok || name != tc.name {

@@ -108,3 +108,13 @@ func registerSpreads(r *registry) {
 		}
 	}
 }
+
+// registerStateFunctions registers transition functions that people also call.
+func registerStateFunctions(r *registry) {
+	r.fn("booland_statefunc", func(_ *Context, a []types.Datum) (types.Datum, error) {
+		return types.BoolDatum(a[0].Bool() && a[1].Bool()), nil
+	})
+	r.fn("boolor_statefunc", func(_ *Context, a []types.Datum) (types.Datum, error) {
+		return types.BoolDatum(a[0].Bool() || a[1].Bool()), nil
+	})
+}

@@ -434,3 +434,13 @@ pg_stat_get_backend_idset pg_stat_get_progress_info pg_stat_get_recovery_prefetc
 pg_stats_ext_mcvlist_items pg_tablespace_databases show_all_file_settings show_all_settings ts_parse_byid ts_parse_byname ts_token_type_byid
 ts_token_type_byname pg_event_trigger_ddl_commands pg_event_trigger_dropped_objects
 pg_stat_get_lock minipg_stat_get_latch minipg_stat_get_extension minipg_get_wait_history`
+
+// registerRecovery registers the functions of a standby; we are none.
+func registerRecovery(r *registry) {
+	for _, name := range []string{"pg_wal_replay_pause", "pg_wal_replay_resume", "pg_is_wal_replay_paused", "pg_get_wal_replay_pause_state", "pg_promote"} {
+		r.fn(name, func(*Context, []types.Datum) (types.Datum, error) {
+			return types.Datum{}, pgerr.New(pgerr.ObjectNotInPrerequisiteState, "recovery is not in progress").
+				WithHint("Recovery control functions can only be executed during recovery.")
+		})
+	}
+}

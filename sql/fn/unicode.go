@@ -226,3 +226,12 @@ func parseIdent(s string, strict bool) ([]string, error) {
 		return names, nil
 	}
 }
+
+// registerASCII registers to_ascii, which PostgreSQL has for a few encodings of one byte only.
+func registerASCII(r *registry) {
+	for _, name := range []string{"to_ascii_default", "to_ascii_enc", "to_ascii_encname"} {
+		r.fn(name, func(*Context, []types.Datum) (types.Datum, error) {
+			return types.Datum{}, errUnsupported("encoding conversion from %s to ASCII not supported", "UTF8")
+		})
+	}
+}
