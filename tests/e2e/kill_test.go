@@ -151,7 +151,7 @@ func (k *killer) disturb(p *process) (stop func()) {
 
 // killInRecovery starts the server and kills it before it may have recovered.
 func (k *killer) killInRecovery() {
-	cmd := exec.Command(binary, "-D", k.dir, "-p", "0", "-k", "", "--metrics-listen", "")
+	cmd := exec.Command(minipgBinary, "-D", k.dir, "-p", "0", "-k", "", "--metrics-listen", "")
 	if err := cmd.Start(); err != nil {
 		k.t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ const (
 	commandTimeout = 3 * time.Minute
 )
 
-// binary is the minipg command, built once.
-var binary string
+// minipgBinary is the minipg command, built once.
+var minipgBinary string
 
 func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
@@ -36,8 +36,8 @@ func runTests(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	binary = filepath.Join(dir, "minipg")
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", binary, "github.com/minipg/minipg/cmd/minipg")
+	minipgBinary = filepath.Join(dir, "minipg")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", minipgBinary, "github.com/minipg/minipg/cmd/minipg")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "building minipg:", err)
@@ -93,7 +93,7 @@ func start(t testing.TB, dir string, args ...string) *process {
 	t.Helper()
 	p := &process{dir: dir, done: make(chan error, 1)}
 	args = append([]string{"-D", dir, "-p", "0", "-k", "", "--metrics-listen", ""}, args...)
-	p.cmd = exec.Command(binary, args...)
+	p.cmd = exec.Command(minipgBinary, args...)
 	p.cmd.Stderr = &p.log
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -154,7 +154,7 @@ func (p *process) dsn(database string) string {
 // check runs minipg check on a directory nobody serves.
 func check(t testing.TB, dir string) {
 	t.Helper()
-	out, err := exec.Command(binary, "check", "-D", dir).CombinedOutput()
+	out, err := exec.Command(minipgBinary, "check", "-D", dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("minipg check: %v\n%s", err, out)
 	}
