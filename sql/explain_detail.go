@@ -493,8 +493,8 @@ func (x *explainer) groupKeys(n *plan.Aggregate, out *explainNode) {
 
 // groupKey prints a column of an aggregation's input: as it is computed there, if it is.
 func (x *explainer) groupKey(in plan.Node, column int) {
-	if t := in.Common().Targets; column < len(t) {
-		x.in(x.targetScope(in), func() { x.printer.Expr(t[column], true) })
+	if at, e := x.source(in, column); e != nil && at == x.shownAs(in) {
+		x.in(x.targetScope(at), func() { x.printer.Expr(e, true) })
 		return
 	}
 	x.output(in, column)

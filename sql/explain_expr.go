@@ -139,7 +139,6 @@ func (x *explainer) windowScope(n *plan.WindowAgg) scope {
 // width is how many columns a node has.
 func (x *explainer) width(n plan.Node) int {
 	for {
-		n = x.shownAs(n)
 		if t := n.Common().Targets; t != nil {
 			return len(t)
 		}
@@ -151,20 +150,38 @@ func (x *explainer) width(n plan.Node) int {
 	}
 }
 
-// shownAs skips the scans of subqueries that only hand the rows on: they are not shown.
+// shownAs skips the scans of subqueries that are not shown.
 func (x *explainer) shownAs(n plan.Node) plan.Node {
 	for {
 		sub, ok := n.(*plan.SubqueryScan)
-		if !ok || len(sub.Filter) > 0 || len(sub.InitPlans) > 0 || len(sub.Targets) != x.width(sub.Input) {
+		if !ok || !x.hidden[sub] {
 			return n
-		}
-		for i, e := range sub.Targets {
-			if c, ok := e.(*plan.Col); !ok || c.Index != i {
-				return n
-			}
 		}
 		n = sub.Input
 	}
+}
+
+// findHidden notes the scans of subqueries below n that only hand on rows: all columns as they are or, where the
+// node above takes what it needs, some.
+func (x *explainer) findHidden(n plan.Node) {
+	_, takes := n.(*plan.Aggregate)
+	for _, in := range n.Inputs() {
+		if sub, ok := in.(*plan.SubqueryScan); ok && x.handsOn(sub, takes) {
+			x.hidden[sub] = true
+		}
+	}
+}
+
+func (x *explainer) handsOn(sub *plan.SubqueryScan, some bool) bool {
+	if len(sub.Filter) > 0 || len(sub.InitPlans) > 0 || !some && len(sub.Targets) != x.width(sub.Input) {
+		return false
+	}
+	for i, e := range sub.Targets {
+		if c, ok := e.(*plan.Col); !ok || !some && c.Index != i {
+			return false
+		}
+	}
+	return true
 }
 
 // in runs fn with another scope.
@@ -178,12 +195,16 @@ func (x *explainer) in(s scope, fn func()) {
 // source is the node and the expression that give output column i of n; nil if there is none.
 func (x *explainer) source(n plan.Node, i int) (plan.Node, analyze.Expr) {
 	for {
-		n = x.shownAs(n)
 		if t := n.Common().Targets; t != nil {
 			if i < 0 || i >= len(t) {
 				return n, nil
 			}
-			return n, t[i]
+			sub, ok := n.(*plan.SubqueryScan)
+			if !ok || !x.hidden[sub] {
+				return n, t[i]
+			}
+			n, i = sub.Input, t[i].(*plan.Col).Index
+			continue
 		}
 		in := n.Inputs()
 		if len(in) == 0 {

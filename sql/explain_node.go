@@ -37,6 +37,7 @@ type explainer struct {
 	params          map[int]planParam
 	constants       map[analyze.Expr]*analyze.Const
 	shown           map[*plan.SubPlan]bool
+	hidden          map[*plan.SubqueryScan]bool
 	err             error
 }
 
@@ -103,6 +104,11 @@ func (x *explainer) prepare() {
 	x.analyze.Lock = nil
 	x.printer = analyze.NewPlanPrinter(x.analyze, x)
 	x.shown = make(map[*plan.SubPlan]bool)
+	x.hidden = make(map[*plan.SubqueryScan]bool)
+	if sub, ok := x.plan.Root.(*plan.SubqueryScan); ok {
+		x.hidden[sub] = x.handsOn(sub, false)
+	}
+	x.eachNode(x.findHidden)
 	entries := x.entries()
 	x.names = make(map[*analyze.RangeTableEntry]string, len(entries))
 	for i, name := range analyze.EntryNames(entries) {
