@@ -94,7 +94,7 @@ func printHelp(parser *kong.Kong, args []string) int {
 	ctx, err := kong.Trace(parser, words)
 	if err == nil {
 		parser.Stdout = os.Stdout
-		err = kong.DefaultHelpPrinter(kong.HelpOptions{}, ctx)
+		err = kong.DefaultHelpPrinter(kong.HelpOptions{ValueFormatter: kong.DefaultHelpValueFormatter}, ctx)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "minipg:", err)
