@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/storage"
@@ -58,7 +59,7 @@ func (t *Tree) InsertUnique(
 		}
 		if v.conflict == ConflictWait {
 			buf.ReleaseExclusive()
-			if err := t.waitFor(ctx, w, v.wait); err != nil {
+			if err := t.waitFor(ctx, w, v.wait, tid); err != nil {
 				return TID{}, false, err
 			}
 			continue
@@ -89,14 +90,21 @@ func (t *Tree) CheckUnique(
 		if err != nil || v.conflict != ConflictWait {
 			return v.tid, err == nil && v.conflict == ConflictDup, err
 		}
-		if err := t.waitFor(ctx, w, v.wait); err != nil {
+		if err := t.d.Txn.WaitFor(ctx, w.Tx, v.wait, txn.WaitOptions{}); err != nil {
 			return TID{}, false, err
 		}
 	}
 }
 
-func (t *Tree) waitFor(ctx context.Context, w *Writer, xid txn.XID) error {
-	return t.d.Txn.WaitFor(ctx, w.Tx, xid, txn.WaitOptions{})
+// waitFor waits for a transaction that may leave the key unique; tid is the row that is to be entered.
+func (t *Tree) waitFor(ctx context.Context, w *Writer, xid txn.XID, tid TID) error {
+	err := t.d.Txn.WaitFor(ctx, w.Tx, xid, txn.WaitOptions{})
+	var e *pgerr.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	own := *e // The cause of a cancelled context is everybody's.
+	return own.AppendWhere("while inserting index tuple (%d,%d) in relation \"%s\"", tid.Block, tid.Offset, t.c.Name)
 }
 
 // prepare builds the leaf item in w.

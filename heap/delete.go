@@ -10,7 +10,7 @@ import (
 // Delete marks the tuple at tid deleted, waiting for whoever changes or holds it.
 // Unless the result is Ok nothing was changed.
 func (h *Heap) Delete(ctx context.Context, w *Writer, snap *txn.Snapshot, tid TID, opts DeleteOptions) (Result, error) {
-	c := claim{tid: tid, mode: Update, wait: opts.Wait, cur: snap.CurCID, payload: len(opts.OldKey), pages: 2}
+	c := claim{doing: "deleting tuple", tid: tid, mode: Update, wait: opts.Wait, cur: snap.CurCID, payload: len(opts.OldKey), pages: 2}
 	xid := w.Tx.XID()
 	buf, err := h.read(tid.Block, nil)
 	if err != nil {

@@ -25,7 +25,7 @@ type rowLockCount struct {
 // locked. With FollowUpdates that is the newest one, for EvalPlanQual. Follows
 // heap_lock_tuple and heapam_tuple_lock.
 func (h *Heap) LockTuple(ctx context.Context, w *Writer, snap *txn.Snapshot, tid TID, opts LockOptions, dst *FetchBuf) (Result, error) {
-	c := claim{tid: tid, mode: opts.Mode, wait: opts.Wait, cur: snap.CurCID, pages: 2}
+	c := claim{doing: "locking tuple", tid: tid, mode: opts.Mode, wait: opts.Wait, cur: snap.CurCID, pages: 2}
 	for traversed := false; ; traversed = true {
 		res, err := h.lockVersion(ctx, w, &c, dst)
 		h.release(w, &c)
@@ -216,7 +216,7 @@ func (h *Heap) dropShared(w *Writer, c *claim) {
 func (h *Heap) lockNewer(ctx context.Context, w *Writer, first *claim, tid TID, xmax txn.XID) (Result, error) {
 	ok := Result{CTID: first.tid, TID: first.tid}
 	for {
-		c := claim{tid: tid, mode: first.mode, wait: first.wait, xmin: xmax}
+		c := claim{doing: "locking updated version of tuple", tid: tid, mode: first.mode, wait: first.wait, xmin: xmax}
 		next, more, res, err := h.lockNewerVersion(ctx, w, &c)
 		h.release(w, &c)
 		if err != nil || res.Status != Ok {

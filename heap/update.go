@@ -18,7 +18,7 @@ func (h *Heap) Update(ctx context.Context, w *Writer, snap *txn.Snapshot, tid TI
 	if err := checkSize(len(data)); err != nil {
 		return newTID, false, res, err
 	}
-	c := claim{tid: tid, mode: Update, wait: opts.Wait, cur: snap.CurCID, payload: maxPageRecord + len(data) + len(opts.OldKey), pages: 4}
+	c := claim{doing: "updating tuple", tid: tid, mode: Update, wait: opts.Wait, cur: snap.CurCID, payload: maxPageRecord + len(data) + len(opts.OldKey), pages: 4}
 	if opts.Mode == NoKeyUpdate {
 		c.mode = NoKeyUpdate
 	}

@@ -2,6 +2,7 @@ package heap
 
 import (
 	"context"
+	"errors"
 
 	"github.com/minipg/minipg/locks"
 	"github.com/minipg/minipg/pgerr"
@@ -36,7 +37,9 @@ type claim struct {
 	tid  TID
 	mode LockMode
 	wait WaitPolicy
-	cur  txn.CID
+	// doing is what the wait is for, in the context of an error met in it: "updating tuple".
+	doing string
+	cur   txn.CID
 	// xmin, once not 0, is who made the version the claim is for: at first the xmax of the version
 	// before, where there is one.
 	xmin txn.XID
@@ -105,7 +108,17 @@ func (h *Heap) waitXID(ctx context.Context, w *Writer, c *claim, xid txn.XID) (o
 	if err == nil {
 		return true, nil
 	}
-	return false, h.refused(c, err)
+	return false, h.inContext(c, h.refused(c, err))
+}
+
+// inContext says in an error met while waiting for another transaction what was waited for.
+func (h *Heap) inContext(c *claim, err error) error {
+	var e *pgerr.Error
+	if c.wait != WaitBlock || !errors.As(err, &e) {
+		return err
+	}
+	own := *e // The cause of a cancelled context is everybody's.
+	return own.AppendWhere("while %s (%d,%d) in relation \"%s\"", c.doing, c.tid.Block, c.tid.Offset, h.c.Name)
 }
 
 // sharedConflict tells whether another transaction holds the tuple in a shared mode (or, in any
