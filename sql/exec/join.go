@@ -255,6 +255,11 @@ func (op *nestLoopOp) next(max int) (*types.Batch, error) {
 			op.noteRemoved()
 			return nil, nil
 		}
+		if tried > 0 {
+			if err := op.rt.canceled(); err != nil {
+				return nil, err
+			}
+		}
 		if err := op.collect(op.pr.want(max, tried, op.n.volatile)); err != nil {
 			return nil, err
 		}

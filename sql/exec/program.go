@@ -186,6 +186,11 @@ func (x *Execution) deliver(max int64, sink Sink) (n int64, err error) {
 		if max > 0 {
 			want = int(min(int64(maxBatch), max-n))
 		}
+		if n > 0 {
+			if err := x.rt.canceled(); err != nil {
+				return n, err
+			}
+		}
 		b, err := x.root.next(want)
 		if err != nil {
 			return n, err
