@@ -92,7 +92,6 @@ func deparsed(texts []string, err error) string {
 type oracle struct {
 	t *testing.T
 	c *pgconn.PgConn
-	n int
 }
 
 func newOracle(t *testing.T) *oracle {
