@@ -9,12 +9,12 @@ import (
 
 // The kinds of RMEngine.
 const (
-	kindCheckpoint     wal.Kind = iota // redo point and counters
-	kindNextOID                        // numbers below may be in use
-	kindNextFile                       // numbers below may be in use
-	kindCreateDatabase                 // tablespace, database
-	kindShutdown                       // a checkpoint with nothing behind it
-	kindCreateTablespace               // tablespace, location
+	kindCheckpoint       wal.Kind = iota // redo point and counters
+	kindNextOID                          // numbers below may be in use
+	kindNextFile                         // numbers below may be in use
+	kindCreateDatabase                   // tablespace, database
+	kindShutdown                         // a checkpoint with nothing behind it
+	kindCreateTablespace                 // tablespace, location
 )
 
 // wholeDatabase is the file number that stands for all files of a database in the list

@@ -37,7 +37,9 @@ func TestWaitsAreTold(t *testing.T) {
 			waiter.Extension().Unlock(5, 99)
 
 			must(holder.Lock(ctx, RelationTag(5, 16384), AccessExclusive, LockOptions{}))
-			go func() { done <- waiter.Lock(ctx, RelationTag(5, 16384), RowExclusive, LockOptions{Timeout: time.Second}) }()
+			go func() {
+				done <- waiter.Lock(ctx, RelationTag(5, 16384), RowExclusive, LockOptions{Timeout: time.Second})
+			}()
 			if err := <-done; err == nil {
 				t.Error("no timeout")
 			}

@@ -46,16 +46,33 @@ var (
 		{"locktype", text}, {"waits", bigint}, {"wait_time", float8}, {"fastpath_exceeded", bigint}, {"stats_reset", timestamptz},
 	}
 	latchColumns = []ownColumn{
-		{"class", text}, {"mode", text}, {"acquisitions", bigint}, {"waits", bigint}, {"wait_time", float8},
+		{"class", text},
+		{"mode", text},
+		{"acquisitions", bigint},
+		{"waits", bigint},
+		{"wait_time", float8},
 		{"stats_reset", timestamptz},
 	}
 	extensionCounts = []ownColumn{
-		{"fork", text}, {"extends", bigint}, {"blocks", bigint}, {"waits", bigint}, {"fsm_hits_after_wait", bigint},
+		{"fork", text},
+		{"extends", bigint},
+		{"blocks", bigint},
+		{"waits", bigint},
+		{"fsm_hits_after_wait", bigint},
 		{"stats_reset", timestamptz},
 	}
 	waitColumns = []ownColumn{
-		{"waiter", integer}, {"holder", integer}, {"wait_event_type", text}, {"wait_event", text}, {"object", text},
-		{"mode", text}, {"database", oid}, {"relation", oid}, {"block", bigint}, {"duration", float8}, {"time", timestamptz},
+		{"waiter", integer},
+		{"holder", integer},
+		{"wait_event_type", text},
+		{"wait_event", text},
+		{"object", text},
+		{"mode", text},
+		{"database", oid},
+		{"relation", oid},
+		{"block", bigint},
+		{"duration", float8},
+		{"time", timestamptz},
 	}
 )
 
