@@ -155,8 +155,6 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-func floorMod(a, b int64) int64 { return a - floorDiv(a, b)*b }
-
 func (f *Fields) setTime(usec int64) {
 	f.Hour = int(usec / UsecsPerHour)
 	usec -= int64(f.Hour) * UsecsPerHour

@@ -512,10 +512,9 @@ func (d *dateDecoder) validate() dtError {
 
 // clockTime is hh:mm[:ss[.ffffff]] or mm:ss.ffffff taken apart.
 type clockTime struct {
-	hour      int64
-	min, sec  int
-	usec      int
-	minuteSec bool
+	hour     int64
+	min, sec int
+	usec     int
 }
 
 func parseClock(s string, minuteToSecond bool) (c clockTime, e dtError) {

@@ -28,10 +28,6 @@ func errRange(typ string, s []byte) error {
 	return pgerr.New(pgerr.NumericValueOutOfRange, "value \"%s\" is out of range for type %s", s, typ)
 }
 
-func errOutOfRange(typ string) error {
-	return pgerr.New(pgerr.NumericValueOutOfRange, "%s out of range", typ)
-}
-
 func errBinary(format string, args ...any) error {
 	return pgerr.New(pgerr.InvalidBinaryRepresentation, format, args...)
 }

@@ -74,9 +74,8 @@ func (s *state) transformFromItem(n *pg_query.Node) (item FromItem, top *nsItem,
 	case *pg_query.Node_RangeFunction:
 		top = s.transformRangeFunction(v.RangeFunction)
 	case *pg_query.Node_RangeTableSample:
-		item, top, ns = s.transformFromItem(v.RangeTableSample.Relation)
+		_, top, _ = s.transformFromItem(v.RangeTableSample.Relation)
 		s.transformSample(v.RangeTableSample, top)
-		return item, top, ns
 	case *pg_query.Node_JoinExpr:
 		return s.transformJoin(v.JoinExpr)
 	default:

@@ -351,15 +351,3 @@ func (a *analysis) equalityForOrdering(op types.OID) (eq types.OID, desc bool) {
 	}
 	return must(a.Catalog.OpfamilyMember(family, input, input, 3)), desc
 }
-
-// orderingForEquality is a < of a family an equality operator belongs to, or 0.
-func (a *analysis) orderingForEquality(op types.OID) types.OID {
-	for _, e := range must(a.Catalog.OperatorFamilies(op)) {
-		if e.Method == catalog.AMBtree && e.Strategy == 3 && e.Left == e.Right {
-			if lt := must(a.Catalog.OpfamilyMember(e.Family, e.Left, e.Right, 1)); lt != 0 {
-				return lt
-			}
-		}
-	}
-	return 0
-}

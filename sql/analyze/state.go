@@ -28,7 +28,6 @@ type state struct {
 
 	windows []*pg_query.WindowDef
 	kind    exprKind
-	nextRef int
 
 	locked     bool // a FOR UPDATE without a list of tables governs this level
 	lockingRel []*pg_query.LockingClause

@@ -16,7 +16,6 @@ type numSum struct {
 	smallScale      int
 	squares         bool
 	sumSq           types.Num
-	err             error
 }
 
 func (s *numSum) add(d types.Datum) error {

@@ -68,13 +68,6 @@ func thinned(n uint32, cases func() []string) func() []string {
 	}
 }
 
-func join(lists ...[]string) (out []string) {
-	for _, l := range lists {
-		out = append(out, l...)
-	}
-	return out
-}
-
 type goldenArg struct {
 	typ  string
 	text string

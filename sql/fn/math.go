@@ -121,16 +121,6 @@ func finite(f func(float64) (float64, error)) Func {
 	})
 }
 
-func noOverflow(f func(float64) float64) func(float64) (float64, error) {
-	return func(v float64) (float64, error) {
-		r := f(v)
-		if math.IsInf(r, 0) {
-			return 0, errOverflow()
-		}
-		return r, nil
-	}
-}
-
 func plain(f func(float64) float64) func(float64) (float64, error) {
 	return func(v float64) (float64, error) { return f(v), nil }
 }
