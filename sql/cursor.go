@@ -1,12 +1,16 @@
 package sql
 
 import (
+	"context"
 	"math"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/minipg/minipg/pgerr"
+	"github.com/minipg/minipg/sql/analyze"
+	"github.com/minipg/minipg/sql/exec"
 	"github.com/minipg/minipg/sql/parse"
+	"github.com/minipg/minipg/sql/plan"
 	"github.com/minipg/minipg/types"
 )
 
@@ -18,24 +22,6 @@ const (
 	cursorInsensitive = 0x0008
 	cursorHold        = 0x0020
 )
-
-// heldRows are rows of a cursor that were read already, so that it can go back.
-type heldRows struct {
-	rows [][]types.Datum
-}
-
-func (h *heldRows) close() {}
-
-func (h *heldRows) add(b *types.Batch, cols int) {
-	rows := b.Rows()
-	for k := range rows.Len() {
-		row := make([]types.Datum, cols)
-		for c := range cols {
-			row[c] = b.Cols[c].Datum(rows.At(k)).Clone()
-		}
-		h.rows = append(h.rows, row)
-	}
-}
 
 // declare makes a cursor.
 func (u *utility) declare(n *pg_query.DeclareCursorStmt) (string, error) {
@@ -61,24 +47,22 @@ func (u *utility) declare(n *pg_query.DeclareCursorStmt) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.writes && (hold || n.Options&(cursorScroll|cursorInsensitive) != 0) {
-		what := "SCROLL"
-		switch {
-		case hold:
-			what = "WITH HOLD"
-		case n.Options&cursorInsensitive != 0:
-			what = "INSENSITIVE"
-		}
-		return "", pgerr.New(pgerr.FeatureNotSupported, "DECLARE %s CURSOR ... FOR UPDATE is not supported", what)
+	if err := cursorAllowed(c, n.Options); err != nil {
+		return "", err
 	}
 	if _, err := s.lockAll(u.ctx, c); err != nil {
 		return "", err
 	}
 	p := &portal{
 		name: n.Portalname, c: c, declared: true, hold: hold, binary: n.Options&cursorBinary != 0,
-		scroll: n.Options&cursorNoScroll == 0, noScroll: n.Options&cursorNoScroll != 0, created: s.srv.now(),
-		level: len(s.block.savepoints), held: &heldRows{},
+		scroll: n.Options&cursorScroll != 0, created: s.srv.now(), level: len(s.block.savepoints),
 		stmt: &prepared{text: text, stmt: stmt, c: c, cols: c.cols},
+	}
+	if n.Options&(cursorScroll|cursorNoScroll) == 0 {
+		p.scroll = !c.writes && scansBackward(c.prog.Plan().Root)
+	}
+	if p.scroll {
+		p.held = s.newRowBuffer(c)
 	}
 	format := int16(0)
 	if p.binary {
@@ -92,92 +76,202 @@ func (u *utility) declare(n *pg_query.DeclareCursorStmt) (string, error) {
 	return "DECLARE CURSOR", nil
 }
 
-// pull reads rows of the cursor until at least n are held, or all are.
-func (u *utility) pull(p *portal, n int64) error {
-	if p.failed {
-		return pgerr.New(pgerr.ObjectNotInPrerequisiteState, "portal \"%s\" cannot be run", p.name)
+// cursorAllowed refuses cursors over what changes rows, and over locked rows those that PostgreSQL refuses.
+func cursorAllowed(c *compiled, options int32) error {
+	p := c.prog.Plan()
+	if p.HasModifyingCTE {
+		return pgerr.New(pgerr.FeatureNotSupported, "DECLARE CURSOR must not contain data-modifying statements in WITH")
 	}
-	for int64(len(p.held.rows)) < n && !p.done {
-		want := n - int64(len(p.held.rows))
-		if want > math.MaxInt32 {
-			want = 0
-		}
-		sink := holdSink{p}
-		_, done, err := p.run.Fetch(u.ctx, want, sink)
-		if err != nil {
-			p.failed = true
-			u.s.finishPortal(p)
-			return err
-		}
-		if done {
-			p.done = true
-			u.s.finishPortal(p)
-		}
+	if !c.writes {
+		return nil
 	}
-	return nil
+	var what, kind string
+	code, fault := pgerr.FeatureNotSupported, "supported"
+	switch {
+	case options&cursorHold != 0:
+		what, kind = "CURSOR WITH HOLD", "Holdable"
+	case options&cursorScroll != 0:
+		what, kind = "SCROLL CURSOR", "Scrollable"
+	case options&cursorInsensitive != 0:
+		what, kind = "INSENSITIVE CURSOR", "Insensitive"
+		code, fault = pgerr.InvalidCursorDefinition, "valid"
+	default:
+		return nil
+	}
+	return pgerr.New(code, "DECLARE %s ... %s is not %s", what, lockClause(p.Root), fault).
+		WithDetail("%s cursors must be READ ONLY.", kind)
 }
 
-type holdSink struct{ p *portal }
-
-func (h holdSink) Batch(b *types.Batch) error {
-	h.p.held.add(b, len(h.p.cols))
-	return nil
+// lockClause names the first row lock of a plan.
+func lockClause(n plan.Node) string {
+	if l, ok := n.(*plan.LockRows); ok {
+		return [...]string{
+			analyze.ForKeyShare: "FOR KEY SHARE", analyze.ForShare: "FOR SHARE",
+			analyze.ForNoKeyUpdate: "FOR NO KEY UPDATE", analyze.ForUpdate: "FOR UPDATE",
+		}[l.Marks[0].Strength]
+	}
+	for _, in := range n.Inputs() {
+		if name := lockClause(in); name != "" {
+			return name
+		}
+	}
+	return ""
 }
+
+// scansBackward tells whether PostgreSQL could run a plan like n backward, and so makes its cursor scrollable
+// though nobody asked. Follows ExecSupportsBackwardScan.
+func scansBackward(n plan.Node) bool {
+	switch n := n.(type) {
+	case *plan.SeqScan, *plan.CatalogScan, *plan.IndexScan, *plan.TidScan, *plan.FunctionScan, *plan.ValuesScan,
+		*plan.CTEScan, *plan.Material, *plan.Sort:
+		return true
+	case *plan.Result, *plan.Append, *plan.SubqueryScan, *plan.Limit:
+		for _, in := range n.Inputs() {
+			if !scansBackward(in) {
+				return false
+			}
+		}
+		return len(n.Inputs()) > 0
+	}
+	return false
+}
+
+func (s *Session) newRowBuffer(c *compiled) *exec.RowBuffer {
+	return c.prog.NewRowBuffer(s.tempFiles(), s.cached.workMem)
+}
+
+// cursor is a FETCH or MOVE under way. A portal is at its start, on the row number position, or at its end,
+// where position is that of the last row. Follows DoPortalRunFetch.
+type cursor struct {
+	s    *Session
+	ctx  context.Context //nolint:containedctx // lives as long as the statement
+	p    *portal
+	sink *rowSink // nil for MOVE
+}
+
+// allRows as a count.
+const allRows = math.MaxInt64
 
 // fetch moves a cursor and, unless it is MOVE, sends the rows it passes.
 func (u *utility) fetch(n *pg_query.FetchStmt) (string, error) {
 	p, ok := u.s.portals[n.Portalname]
-	if !ok || !p.declared && p.held == nil {
+	if !ok || p.c == nil {
 		return "", pgerr.New(pgerr.InvalidCursorName, "cursor \"%s\" does not exist", n.Portalname)
 	}
+	c := &cursor{s: u.s, ctx: u.ctx, p: p}
 	if !n.Ismove {
-		u.begin(p.cols)
+		c.sink = &rowSink{}
+		c.sink.reset(u.w, u.begin(p.cols), &u.s.env)
 	}
-	sent, err := u.moveCursor(p, n)
+	count, err := c.fetch(n.Direction, n.HowMany)
 	if err != nil {
 		return "", err
 	}
 	if n.Ismove {
-		return countTag("MOVE", sent), nil
+		return countTag("MOVE", count), nil
 	}
-	return countTag("FETCH", sent), nil
+	return countTag("FETCH", count), nil
 }
 
-// A cursor's position is that of the row it is on: 0 before the first, length+1 behind the last.
-func (u *utility) moveCursor(p *portal, n *pg_query.FetchStmt) (int64, error) {
-	const all = math.MaxInt64
-	count := n.HowMany
-	if count == all || count > math.MaxInt32*int64(1000) {
-		count = math.MaxInt32 * int64(1000)
-	}
-	forward := func(k int64) (int64, error) { return u.walk(p, k, 1, n.Ismove) }
-	backward := func(k int64) (int64, error) {
-		if k > 0 && !p.scroll {
-			return 0, errNoScroll()
-		}
-		return u.walk(p, k, -1, n.Ismove)
-	}
-	switch n.Direction {
-	case pg_query.FetchDirection_FETCH_FORWARD:
-		switch {
-		case count > 0:
-			return forward(count)
-		case count < 0:
-			return backward(-count)
-		}
-		return u.refetch(p, n.Ismove)
+func (c *cursor) fetch(direction pg_query.FetchDirection, count int64) (int64, error) {
+	switch direction {
 	case pg_query.FetchDirection_FETCH_BACKWARD:
-		switch {
-		case count > 0:
-			return backward(count)
-		case count < 0:
-			return forward(-count)
-		}
-		return u.refetch(p, n.Ismove)
+		count = -count
 	case pg_query.FetchDirection_FETCH_ABSOLUTE:
-		return u.absolute(p, n.HowMany, n.Ismove)
+		return c.absolute(count)
+	case pg_query.FetchDirection_FETCH_RELATIVE:
+		return c.relative(count)
 	}
-	return u.absolute(p, p.position+n.HowMany, n.Ismove)
+	switch {
+	case count > 0:
+		return c.forward(count, c.sink)
+	case count < 0:
+		return c.backward(-count, c.sink)
+	}
+	return c.again()
+}
+
+func (c *cursor) absolute(count int64) (int64, error) {
+	p := c.p
+	switch {
+	case count < 0:
+		if _, err := c.forward(allRows, nil); err != nil {
+			return 0, err
+		}
+		if count < -1 {
+			if _, err := c.backward(-count-1, nil); err != nil {
+				return 0, err
+			}
+		}
+		return c.backward(1, c.sink)
+	case count == 0:
+		return 0, c.rewind()
+	case count-1 <= p.position/2:
+		if err := c.rewind(); err != nil {
+			return 0, err
+		}
+		if _, err := c.forward(count-1, nil); err != nil {
+			return 0, err
+		}
+		return c.forward(1, c.sink)
+	}
+	at := p.position
+	if p.atEnd {
+		at++
+	}
+	var err error
+	if count <= at {
+		_, err = c.backward(at-count+1, nil)
+	} else {
+		_, err = c.forward(count-at-1, nil)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return c.forward(1, c.sink)
+}
+
+func (c *cursor) relative(count int64) (int64, error) {
+	step := c.forward
+	if count < 0 {
+		step, count = c.backward, -count
+	}
+	if count == 0 {
+		return c.again()
+	}
+	if count > 1 {
+		if _, err := step(count-1, nil); err != nil {
+			return 0, err
+		}
+	}
+	return step(1, c.sink)
+}
+
+// again fetches the row the cursor is on.
+func (c *cursor) again() (int64, error) {
+	p := c.p
+	if p.position == 0 || p.atEnd {
+		return 0, nil
+	}
+	if c.sink == nil {
+		return 1, nil
+	}
+	if _, err := c.backward(1, nil); err != nil {
+		return 0, err
+	}
+	return c.forward(1, c.sink)
+}
+
+func (c *cursor) rewind() error {
+	p := c.p
+	if p.position == 0 && !p.atEnd {
+		return nil
+	}
+	if !p.scroll {
+		return errNoScroll()
+	}
+	p.position, p.atEnd = 0, false
+	return nil
 }
 
 func errNoScroll() error {
@@ -185,94 +279,118 @@ func errNoScroll() error {
 		WithHint("Declare it with SCROLL option to enable backward scan.")
 }
 
-// walk passes k rows in a direction and ends on the last, or beside the end if there are fewer.
-func (u *utility) walk(p *portal, k, step int64, quiet bool) (int64, error) {
+// forward passes count rows, and tells how many there were.
+func (c *cursor) forward(count int64, sink *rowSink) (int64, error) {
+	p := c.p
+	if p.atEnd || count <= 0 {
+		return 0, nil
+	}
 	var n int64
-	for n < k {
-		next := p.position + step
-		if step > 0 {
-			chunk := next
-			if left := k - n; left < 4096 {
-				chunk = next + left - 1
-			} else {
-				chunk = next + 4095
-			}
-			if err := u.pull(p, chunk); err != nil {
-				return n, err
+	var err error
+	if p.held == nil {
+		n, err = c.stream(count, sink)
+	} else {
+		n, err = c.passHeld(count, sink)
+	}
+	if err != nil {
+		return 0, err
+	}
+	p.atEnd = n < count
+	p.position += n
+	return n, nil
+}
+
+// stream reads rows that nobody will ask for again.
+func (c *cursor) stream(count int64, sink *rowSink) (int64, error) {
+	if count == allRows {
+		count = 0
+	}
+	if sink == nil {
+		return c.read(count, exec.SinkFunc(func(*types.Batch) error { return nil }))
+	}
+	return c.read(count, sink)
+}
+
+// passHeld passes rows that are, or will be, held.
+func (c *cursor) passHeld(count int64, sink *rowSink) (n int64, err error) {
+	p := c.p
+	for n < count {
+		at := p.position + n - p.heldFrom
+		if missing := at + min(count-n, heldAhead) - p.held.Len(); missing > 0 && !p.done {
+			if _, err := c.read(missing, p.held); err != nil {
+				return 0, err
 			}
 		}
-		if next < 1 {
-			p.position = 0
+		b, err := p.held.Rows(at, count-n)
+		if err != nil {
+			return 0, err
+		}
+		if b == nil {
 			return n, nil
 		}
-		if next > int64(len(p.held.rows)) {
-			p.position = int64(len(p.held.rows)) + 1
-			return n, nil
-		}
-		p.position = next
-		n++
-		if !quiet {
-			if err := u.sendHeld(p, next-1); err != nil {
-				return n, err
+		if sink != nil {
+			if err := sink.Batch(b); err != nil {
+				return 0, err
 			}
 		}
+		n += int64(b.Len())
 	}
 	return n, nil
 }
 
-func (u *utility) refetch(p *portal, quiet bool) (int64, error) {
-	if p.position < 1 || p.position > int64(len(p.held.rows)) {
-		return 0, nil
-	}
-	if !quiet {
-		return 1, u.sendHeld(p, p.position-1)
-	}
-	return 1, nil
-}
+// heldAhead is how many rows are read at once into what is held.
+const heldAhead = 1024
 
-func (u *utility) absolute(p *portal, at int64, quiet bool) (int64, error) {
-	if at < 0 {
-		if err := u.pull(p, math.MaxInt64); err != nil {
-			return 0, err
-		}
-		at = int64(len(p.held.rows)) + 1 + at
+// read runs the plan for at most count more rows, all of them if count is 0.
+func (c *cursor) read(count int64, sink exec.Sink) (int64, error) {
+	p := c.p
+	if p.failed {
+		return 0, pgerr.New(pgerr.ObjectNotInPrerequisiteState, "portal \"%s\" cannot be run", p.name)
 	}
-	if at <= p.position && !p.scroll && at != 0 {
-		return 0, errNoScroll()
-	}
-	if at < 1 {
-		p.position = 0
+	if p.done {
 		return 0, nil
 	}
-	p.position = at - 1
-	if err := u.pull(p, at); err != nil {
+	c.s.openPortal(p)
+	n, done, err := p.run.Fetch(c.ctx, count, sink)
+	if err != nil {
+		p.failed = true
+		c.s.finishPortal(p)
 		return 0, err
 	}
-	if at > int64(len(p.held.rows)) {
-		p.position = int64(len(p.held.rows)) + 1
-		return 0, nil
+	if done {
+		p.done = true
+		c.s.finishPortal(p)
 	}
-	p.position = at
-	if quiet {
-		return 1, nil
-	}
-	return 1, u.sendHeld(p, at-1)
+	return n, nil
 }
 
-// sendHeld sends a row that was read before.
-func (u *utility) sendHeld(p *portal, at int64) error {
-	values := make([][]byte, len(p.cols))
-	for i, d := range p.held.rows[at] {
-		if d.Null {
-			continue
-		}
-		if p.cols[i].Format == 1 {
-			values[i] = types.Send(p.cols[i].Type, d, []byte{}, &u.s.env)
-		} else {
-			values[i] = types.Out(p.cols[i].Type, d, []byte{}, &u.s.env)
+// backward passes count rows in the other direction.
+func (c *cursor) backward(count int64, sink *rowSink) (int64, error) {
+	p := c.p
+	if !p.scroll {
+		return 0, errNoScroll()
+	}
+	next := p.position // the row before the one the cursor is on
+	if !p.atEnd {
+		next--
+	}
+	n := max(0, min(count, next))
+	if sink != nil {
+		for i := range n {
+			b, err := p.held.Rows(next-1-i, 1)
+			if err != nil {
+				return 0, err
+			}
+			if err := sink.Batch(b); err != nil {
+				return 0, err
+			}
 		}
 	}
-	return u.w.DataRow(values)
+	p.atEnd = false
+	if p.position = next - n + 1; n < count {
+		p.position = 0
+	}
+	return n, nil
 }
 
 func (u *utility) closeCursor(n *pg_query.ClosePortalStmt) (string, error) {
@@ -289,14 +407,20 @@ func (u *utility) closeCursor(n *pg_query.ClosePortalStmt) (string, error) {
 	return "CLOSE CURSOR", nil
 }
 
-// holdCursors reads the holdable cursors to their end before their transaction commits.
-func (s *Session) holdCursors(u *utility) error {
+// holdCursors keeps what the holdable cursors have yet to show, before their transaction commits.
+func (s *Session) holdCursors(ctx context.Context) error {
 	for _, p := range s.portals {
-		if p.hold && !p.done && p.run != nil {
-			if err := u.pull(p, math.MaxInt64); err != nil {
-				return err
-			}
+		if !p.hold || p.kept {
+			continue
 		}
+		if p.held == nil {
+			p.held, p.heldFrom = s.newRowBuffer(p.c), p.position
+		}
+		c := &cursor{s: s, ctx: ctx, p: p}
+		if _, err := c.read(0, p.held); err != nil {
+			return err
+		}
+		p.kept = true
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (h ddlHost) RowFunc(ctx context.Context, rel *catalog.Relation, e analyze.E
 
 // beforeCommit does what has to be done while the transaction can still fail.
 func (s *Session) beforeCommit(ctx context.Context) error {
-	return s.holdCursors(&utility{s: s, ctx: ctx, w: s.w})
+	return s.holdCursors(ctx)
 }
 
 // afterCommit and afterAbort settle whether the temporary schema made in the transaction exists.

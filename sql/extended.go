@@ -48,12 +48,14 @@ type portal struct {
 	// of a cursor
 	declared bool
 	scroll   bool
-	noScroll bool
 	hold     bool
+	kept     bool // of one that holds: it outlived its transaction
 	binary   bool
 	created  time.Time
-	held     *heldRows // rows read so far, where it can go back or outlives its transaction
-	position int64
+	held     *exec.RowBuffer // rows read so far, where it can go back or outlives its transaction
+	heldFrom int64           // rows that were passed before the first one held
+	position int64           // see cursor
+	atEnd    bool
 	started  time.Time
 }
 
@@ -422,6 +424,9 @@ func (s *Session) executePlan(ctx context.Context, w ResultWriter, p *portal, ma
 	if err := s.checkWrite(p.c); err != nil {
 		return err
 	}
+	if p.declared || p.position > 0 || p.held != nil {
+		return s.executeCursor(ctx, w, p, max)
+	}
 	if p.done && p.run == nil {
 		if p.c.rows && p.rows >= 0 {
 			s.completeTag(w, p, 0)
@@ -447,6 +452,24 @@ func (s *Session) executePlan(ctx context.Context, w ResultWriter, p *portal, ma
 	p.done = true
 	s.finishPortal(p)
 	s.statementEnd(p.c.kind, p.started)
+	s.completeTag(w, p, n)
+	return nil
+}
+
+// executeCursor runs a portal that SQL made or moved.
+func (s *Session) executeCursor(ctx context.Context, w ResultWriter, p *portal, max int64) error {
+	if max == 0 {
+		max = allRows
+	}
+	s.sink.reset(w, p.cols, &s.env)
+	n, err := (&cursor{s: s, ctx: ctx, p: p}).forward(max, &s.sink)
+	if err != nil {
+		return err
+	}
+	if !p.atEnd {
+		w.PortalSuspended()
+		return nil
+	}
 	s.completeTag(w, p, n)
 	return nil
 }
@@ -485,15 +508,15 @@ func (s *Session) finishPortal(p *portal) {
 func (s *Session) closePortal(name string) {
 	if p, ok := s.portals[name]; ok {
 		s.finishPortal(p)
-		p.held.close()
+		p.held.Close()
 		delete(s.portals, name)
 	}
 }
 
-// closePortals closes all portals at the end of a transaction but the holdable ones that are complete.
+// closePortals closes all portals at the end of a transaction but those that outlive it.
 func (s *Session) closePortals() {
 	for name, p := range s.portals {
-		if p.hold && p.held != nil && p.done {
+		if p.kept {
 			continue
 		}
 		s.closePortal(name)
@@ -503,7 +526,7 @@ func (s *Session) closePortals() {
 // closePortalsFrom closes portals made inside savepoint number level or deeper.
 func (s *Session) closePortalsFrom(level int) {
 	for name, p := range s.portals {
-		if p.level >= level && !(p.hold && p.held != nil && p.done) {
+		if p.level >= level && !p.kept {
 			s.closePortal(name)
 		}
 	}
@@ -517,7 +540,7 @@ func (s *Session) reparentPortals(level int) {
 
 func (s *Session) dropPortalsOfFailed() {
 	for _, p := range s.portals {
-		if p.hold && p.held != nil && p.done {
+		if p.kept {
 			continue
 		}
 		s.finishPortal(p)

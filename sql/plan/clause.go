@@ -139,6 +139,9 @@ func relsOf(e analyze.Expr) relset {
 }
 
 func (p *planner) newClause(e analyze.Expr, outer *special) *clause {
+	if _, current := e.(*analyze.CurrentOf); current {
+		unsupported("WHERE CURRENT OF is not supported")
+	}
 	c := &clause{expr: e, rels: relsOf(e), outer: outer, volatile: containsVolatile(p, e)}
 	op, ok := e.(*analyze.OpExpr)
 	if !ok || len(op.Args) != 2 || c.volatile {
