@@ -378,8 +378,12 @@ type copyInsert struct {
 	opts  engine.InsertOptions
 	atts  []int
 	rows  [][]types.Datum
+	lines []int64 // of each row
 	n     int
 	bytes int
+	// failedLine is that of the row that could not be inserted, 0 if the fault is not a row's.
+	failedLine int64
+	freeze     bool
 	arena []byte
 	tids  []engine.TID
 	total int64
@@ -391,21 +395,26 @@ func (u *utility) newCopyInsert(rel *catalog.Relation, atts []int, o *copyOption
 	if err != nil {
 		return nil, err
 	}
-	c := &copyInsert{u: u, rel: rel, table: t, atts: atts}
+	c := &copyInsert{u: u, rel: rel, table: t, atts: atts, lines: make([]int64, copyBatchRows), freeze: o.freeze}
 	c.opts.Frozen = o.freeze
 	c.opts.Ring = s.srv.eng.Pool().NewRing(storage.RingBulkWrite)
 	if c.check, err = s.newRowChecker(u.ctx, rel, atts); err != nil {
 		return nil, err
-	}
-	if o.freeze && !s.eng.MadeHere(rel.File) {
-		return nil, pgerr.New(pgerr.ObjectNotInPrerequisiteState,
-			"cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction")
 	}
 	backing := make([]types.Datum, copyBatchRows*len(rel.Attrs))
 	for i := range copyBatchRows {
 		c.rows = append(c.rows, backing[i*len(rel.Attrs):(i+1)*len(rel.Attrs)])
 	}
 	return c, nil
+}
+
+// checkFreeze refuses FREEZE where other transactions could see the rows too early.
+func (c *copyInsert) checkFreeze() error {
+	if c.freeze && !c.u.s.eng.MadeHere(c.rel.File) {
+		return pgerr.New(pgerr.ObjectNotInPrerequisiteState,
+			"cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction")
+	}
+	return nil
 }
 
 // row is the row to fill in next.
@@ -421,8 +430,8 @@ func (c *copyInsert) keep(b []byte) []byte {
 	return c.arena[at:len(c.arena):len(c.arena)]
 }
 
-// add takes the row that was filled in.
-func (c *copyInsert) add(size int) error {
+// add takes the row that was filled in, from a line.
+func (c *copyInsert) add(size int, line int64) error {
 	if c.where != nil {
 		d, err := c.where(c.u.ctx, c.rows[c.n])
 		if err != nil {
@@ -435,6 +444,7 @@ func (c *copyInsert) add(size int) error {
 	if err := c.check.row(c.u.ctx, c.rows[c.n]); err != nil {
 		return err
 	}
+	c.lines[c.n] = line
 	c.n++
 	c.bytes += size
 	c.total++
@@ -449,7 +459,13 @@ func (c *copyInsert) flush() error {
 		return nil
 	}
 	var err error
-	c.tids, err = c.table.InsertBatch(c.u.ctx, c.u.s.eng, c.rows[:c.n], c.tids[:0], c.opts)
+	failed := -1
+	opts := c.opts
+	opts.FailedRow = &failed
+	c.tids, err = c.table.InsertBatch(c.u.ctx, c.u.s.eng, c.rows[:c.n], c.tids[:0], opts)
+	if failed >= 0 {
+		c.failedLine = c.lines[failed]
+	}
 	c.n, c.bytes = 0, 0
 	c.arena = c.arena[:0]
 	return err
@@ -504,7 +520,9 @@ func (u *utility) copyFrom(n *pg_query.CopyStmt, o *copyOptions) (int64, error) 
 	}
 	u.s.block.used = true
 	r := &copyReader{src: src, o: o, ins: ins, rel: rel, s: u.s}
-	err = r.run()
+	if err = ins.checkFreeze(); err == nil {
+		err = r.run()
+	}
 	if err == nil {
 		err = ins.flush()
 		if err != nil {

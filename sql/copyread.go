@@ -67,6 +67,9 @@ func (r *copyReader) context(err error) error {
 	if e.Code == pgerr.QueryCanceled {
 		return e
 	}
+	if line := r.ins.failedLine; line != 0 { // of a row that was read before
+		return e.AppendWhere("COPY %s, line %d", r.rel.Name, line)
+	}
 	where := "COPY " + r.rel.Name + ", line " + strconv.FormatInt(r.line, 10)
 	switch {
 	case r.column != "" && r.value != nil:
@@ -149,6 +152,7 @@ func (r *copyReader) nextLine() ([]byte, error) {
 			rest = r.buf[r.pos:]
 			if inQuote {
 				r.line++
+				r.inLine = rest
 				return nil, pgerr.New(pgerr.BadCopyFileFormat, "unterminated CSV quoted field")
 			}
 			if len(rest) == 0 {
@@ -429,7 +433,7 @@ func (r *copyReader) addLine(line []byte) error {
 		}
 		row[att] = d
 	}
-	return r.ins.add(len(line))
+	return r.ins.add(len(line), r.line)
 }
 
 func (r *copyReader) isNull(f *copyField, name string) bool {
@@ -610,5 +614,5 @@ func (r *copyReader) binaryRow() error {
 		row[att] = d
 		size += int(n)
 	}
-	return r.ins.add(size)
+	return r.ins.add(size, r.line)
 }

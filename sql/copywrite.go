@@ -3,8 +3,10 @@ package sql
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"os"
 	"strings"
+	"syscall"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
@@ -82,8 +84,7 @@ func (u *utility) copyQuery(n *pg_query.CopyStmt) (*compiled, error) {
 			return nil, pgerr.New(pgerr.WrongObjectType, "cannot copy from view \"%s\"", rel.Name).
 				WithHint("Try the COPY (SELECT ...) TO variant.")
 		default:
-			return nil, pgerr.New(pgerr.WrongObjectType, "cannot copy from %s \"%s\"", relkindNames[rel.Kind], rel.Name).
-				WithHint("Try the COPY (SELECT ...) TO variant.")
+			return nil, pgerr.New(pgerr.WrongObjectType, "cannot copy from %s \"%s\"", relkindNames[rel.Kind], rel.Name)
 		}
 		if text, err = s.selectFrom(rel, atts); err != nil {
 			return nil, err
@@ -152,11 +153,21 @@ func (c *copyWriter) send() error {
 	if c.out != nil {
 		_, err := c.out.Write(c.buf)
 		c.buf = c.buf[:0]
-		return err
+		return copyWriteError(err)
 	}
 	err := c.w.CopyData(c.buf)
 	c.buf = c.buf[:0]
 	return err
+}
+
+func copyWriteError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOSPC):
+		return pgerr.Wrap(err, pgerr.DiskFull, "could not write to COPY file: No space left on device")
+	}
+	return pgerr.Wrap(err, pgerr.IoError, "could not write to COPY file: %v", err)
 }
 
 // Batch writes rows.
@@ -271,8 +282,5 @@ func (c *copyWriter) end() error {
 		c.w.CopyDone()
 		return nil
 	}
-	if err := c.out.Flush(); err != nil {
-		return pgerr.Wrap(err, pgerr.IoError, "could not write to COPY file: %s", err)
-	}
-	return c.file.Sync()
+	return copyWriteError(c.out.Flush())
 }
