@@ -384,9 +384,9 @@ type copyInsert struct {
 	// failedLine is that of the row that could not be inserted, 0 if the fault is not a row's.
 	failedLine int64
 	freeze     bool
-	arena []byte
-	tids  []engine.TID
-	total int64
+	arena      []byte
+	tids       []engine.TID
+	total      int64
 }
 
 func (u *utility) newCopyInsert(rel *catalog.Relation, atts []int, o *copyOptions) (*copyInsert, error) {
