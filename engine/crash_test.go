@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -126,66 +125,6 @@ type simulation struct {
 	pid      int32
 }
 
-// dyingFS never returns to Pebble once the power is off: Pebble would panic in goroutines of its own,
-// or try for ever, where a process would be gone.
-type dyingFS struct{ storage.FS }
-
-type dyingFile struct{ storage.File }
-
-func stay(err error) error {
-	if errors.Is(err, faultfs.ErrCrashed) {
-		select {}
-	}
-	return err
-}
-
-func pebbles(name string) bool { return strings.Contains(name, catalogDir) }
-
-func (d dyingFS) OpenFile(name string, flag int, perm fs.FileMode) (storage.File, error) {
-	f, err := d.FS.OpenFile(name, flag, perm)
-	if !pebbles(name) {
-		return f, err
-	}
-	return dyingFile{f}, stay(err)
-}
-
-func (d dyingFS) SyncDir(dir string) error {
-	err := d.FS.SyncDir(dir)
-	if pebbles(dir) {
-		return stay(err)
-	}
-	return err
-}
-
-func (d dyingFS) Remove(name string) error {
-	err := d.FS.Remove(name)
-	if pebbles(name) {
-		return stay(err)
-	}
-	return err
-}
-
-func (d dyingFS) Rename(from, to string) error {
-	err := d.FS.Rename(from, to)
-	if pebbles(to) {
-		return stay(err)
-	}
-	return err
-}
-
-func (f dyingFile) WriteAt(b []byte, off int64) (int, error) {
-	n, err := f.File.WriteAt(b, off)
-	return n, stay(err)
-}
-
-func (f dyingFile) ReadAt(b []byte, off int64) (int, error) {
-	n, err := f.File.ReadAt(b, off)
-	return n, stay(err)
-}
-
-func (f dyingFile) Sync() error     { return stay(f.File.Sync()) }
-func (f dyingFile) Datasync() error { return stay(f.File.Datasync()) }
-
 // stuckAfter is long enough for anything that still moves after the power went.
 const stuckAfter = 250 * time.Millisecond
 
@@ -254,7 +193,7 @@ func simulate(t testing.TB, seed uint64, unsafe Unsafe) (err error) {
 }
 
 func (sim *simulation) start() error {
-	sim.cfg.FS = dyingFS{sim.fs}
+	sim.cfg.FS = faultfs.Hang(sim.fs, catalogDir)
 	var e *Engine
 	err := sim.unlessStuck(func() (err error) {
 		e, err = Open(context.Background(), sim.cfg)
