@@ -15,6 +15,7 @@ const (
 	kindCreateDatabase                   // tablespace, database
 	kindShutdown                         // a checkpoint with nothing behind it
 	kindCreateTablespace                 // tablespace, location
+	kindNameTablespace                   // the same, of one about to be dropped
 )
 
 // wholeDatabase is the file number that stands for all files of a database in the list
@@ -53,10 +54,14 @@ func (r engineRedo) Redo(rec *wal.Record, _ *wal.RedoContext) error {
 			return pgerr.New(pgerr.DataCorrupted, "malformed engine log record")
 		}
 		return e.pool.Files().CreateDatabase(rel.Tablespace, rel.Database)
-	case kindCreateTablespace:
+	case kindCreateTablespace, kindNameTablespace:
 		rel, location, ok := wal.ReadRelFile(rec.Data)
 		if !ok {
 			return pgerr.New(pgerr.DataCorrupted, "malformed engine log record")
+		}
+		if rec.Kind == kindNameTablespace {
+			e.setTablespace(catalog.OID(rel.Tablespace), string(location))
+			return nil
 		}
 		return e.makeTablespace(catalog.OID(rel.Tablespace), string(location))
 	}
@@ -78,15 +83,22 @@ func (e *Engine) unlink(files []storage.RelFile) error {
 	}
 	for _, f := range files {
 		var err error
-		if isWholeTablespace(f) {
-			err = e.removeTablespace(catalog.OID(f.Tablespace))
-		} else if f.Number == wholeDatabase {
+		switch {
+		case isWholeTablespace(f):
+		case f.Number == wholeDatabase:
 			err = e.pool.DropDatabase(f.Tablespace, f.Database)
-		} else {
+		default:
 			err = e.pool.DropRelation(f)
 		}
 		if err != nil {
 			return err
+		}
+	}
+	for _, f := range files { // when the files in them, above, are gone
+		if isWholeTablespace(f) {
+			if err := e.removeTablespace(catalog.OID(f.Tablespace)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -62,15 +62,26 @@ func (s *Session) CreateTablespace(_ context.Context, oid catalog.OID, location 
 	if err := s.e.mayTakeDirectory(location); err != nil {
 		return err
 	}
-	if err := s.e.log.Reserve(createReserve + len(location)); err != nil {
+	lsn, err := s.logTablespace(kindCreateTablespace, oid, location)
+	if err != nil {
 		return err
 	}
-	s.builder.Reset(wal.RMEngine, kindCreateTablespace, uint64(s.tx.XID()), 0)
+	s.made = append(s.made, wholeTablespace(oid))
+	// Nobody would find a directory that a crash leaves if the log did not know of it.
+	if err := s.e.log.Flush(lsn); err != nil {
+		return err
+	}
+	return s.e.makeTablespace(oid, location)
+}
+
+func (s *Session) logTablespace(kind wal.Kind, oid catalog.OID, location string) (storage.LSN, error) {
+	if err := s.e.log.Reserve(createReserve + len(location)); err != nil {
+		return 0, err
+	}
+	s.builder.Reset(wal.RMEngine, kind, uint64(s.tx.XID()), 0)
 	s.builder.Data(wal.AppendRelFile(nil, wholeTablespace(oid))...)
 	s.builder.Data([]byte(location)...)
-	s.e.log.Insert(&s.builder)
-	s.made = append(s.made, wholeTablespace(oid))
-	return s.e.makeTablespace(oid, location)
+	return s.e.log.Insert(&s.builder), nil
 }
 
 // mayTakeDirectory refuses a location where there is a tablespace already. What a crash left
@@ -158,6 +169,12 @@ func (s *Session) DropTablespace(ctx context.Context, oid catalog.OID, name stri
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(pause):
+		}
+	}
+	if dir, ok := s.e.pool.Files().TablespacePath(uint32(oid)); ok {
+		// Replay may find the row gone already, and has to know where to remove what.
+		if _, err := s.logTablespace(kindNameTablespace, oid, path.Dir(dir)); err != nil {
+			return err
 		}
 	}
 	s.dropped = append(s.dropped, wholeTablespace(oid))
