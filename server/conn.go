@@ -403,18 +403,24 @@ func (c *conn) message(m pgproto3.FrontendMessage) error {
 		c.skip = false
 		err := c.extended(c.sess.Sync(&c.w))
 		c.skip = false
-		c.w.ready(c.sess.TxStatus())
+		c.ready()
 		return err
 	case *pgproto3.FunctionCall:
 		if err := c.fail(pgerr.New(pgerr.FeatureNotSupported, "function calls by message are not supported")); err != nil {
 			return err
 		}
-		c.w.ready(c.sess.TxStatus())
+		c.ready()
 		return nil
 	case *pgproto3.CopyData, *pgproto3.CopyDone, *pgproto3.CopyFail:
 		return nil // left over from a COPY that failed
 	}
 	return pgerr.Fatal(pgerr.ProtocolViolation, "invalid frontend message type %d", messageType(m))
+}
+
+// ready ends the answer to a Query, a Sync or a FunctionCall.
+func (c *conn) ready() {
+	c.sess.ReportSettings(&c.w)
+	c.w.ready(c.sess.TxStatus())
 }
 
 func (c *conn) query(m *pgproto3.Query) error {
@@ -425,7 +431,7 @@ func (c *conn) query(m *pgproto3.Query) error {
 		}
 	}
 	c.copying = false
-	c.w.ready(c.sess.TxStatus())
+	c.ready()
 	return nil
 }
 

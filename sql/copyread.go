@@ -64,8 +64,8 @@ func (r *copyReader) run() error {
 // context adds where in the data an error was met.
 func (r *copyReader) context(err error) error {
 	e := pgerr.From(err)
-	if e.Code == pgerr.QueryCanceled {
-		return e
+	if e.Code == pgerr.QueryCanceled { // while the next line was read
+		return e.AppendWhere("COPY %s, line %d", r.rel.Name, r.line+1)
 	}
 	if line := r.ins.failedLine; line != 0 { // of a row that was read before
 		return e.AppendWhere("COPY %s, line %d", r.rel.Name, line)

@@ -434,6 +434,12 @@ func (s *Session) executePlan(ctx context.Context, w ResultWriter, p *portal, ma
 		}
 		return pgerr.New(pgerr.ObjectNotInPrerequisiteState, "portal \"%s\" cannot be run", p.name)
 	}
+	if max > 0 && p.run == nil && p.c.rows && p.c.tag != "SELECT " {
+		if err := s.hold(ctx, p); err != nil {
+			return err
+		}
+		return s.executeCursor(ctx, w, p, max)
+	}
 	s.openPortal(p)
 	s.sink.reset(w, p.cols, &s.env)
 	n, done, err := p.run.Fetch(ctx, max, &s.sink)
@@ -456,7 +462,21 @@ func (s *Session) executePlan(ctx context.Context, w ResultWriter, p *portal, ma
 	return nil
 }
 
-// executeCursor runs a portal that SQL made or moved.
+// hold runs a portal to its end and keeps its rows: what changes rows does so at once, however
+// few of those it returns are asked for.
+func (s *Session) hold(ctx context.Context, p *portal) error {
+	p.held = s.newRowBuffer(p.c)
+	s.openPortal(p)
+	_, _, err := p.run.Fetch(ctx, 0, p.held)
+	p.done, p.failed = err == nil, err != nil
+	s.finishPortal(p)
+	if err == nil {
+		s.statementEnd(p.c.kind, p.started)
+	}
+	return err
+}
+
+// executeCursor runs a portal that SQL made or moved, or whose rows are held.
 func (s *Session) executeCursor(ctx context.Context, w ResultWriter, p *portal, max int64) error {
 	if max == 0 {
 		max = allRows

@@ -76,9 +76,6 @@ func (f settingFuncs) SetSetting(name, value string, local bool) (string, error)
 		return "", err
 	}
 	f.s.settingsChanged()
-	if f.s.w != nil {
-		f.s.reportSettings(f.s.w)
-	}
 	return f.s.showSetting(name)
 }
 

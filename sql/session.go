@@ -73,7 +73,9 @@ type Session struct {
 	plans    planCache
 	path     searchPath
 	cached   cachedSettings
-	parsed   map[string][]parse.Stmt
+	// unreported: a setting the client knows of may have changed.
+	unreported bool
+	parsed     map[string][]parse.Stmt
 
 	env      types.Env
 	fn       fn.Context
@@ -103,7 +105,7 @@ func (srv *Server) Connect(ctx context.Context, opts ConnectOptions) (*Session, 
 	}
 	s := &Session{
 		srv: srv, opts: opts, ctx: ctx, log: srv.log,
-		prepared: make(map[string]*prepared), portals: make(map[string]*portal),
+		prepared: make(map[string]*prepared), portals: make(map[string]*portal), unreported: true,
 	}
 	if err := s.authorize(); err != nil {
 		return nil, err

@@ -102,6 +102,7 @@ func (s *Session) settingsChanged() {
 	if s.set == nil || s.cached.gen == s.set.Generation() && s.cached.gen != 0 {
 		return
 	}
+	s.unreported = true
 	s.cached = cachedSettings{
 		gen:               s.set.Generation(),
 		standardStrings:   s.set.Bool(settings.StandardConformingStrings),
@@ -195,11 +196,14 @@ func (s *Session) noticeWanted(severity string) bool {
 	return rank[strings.ToLower(severity)] >= rank[s.set.Str(settings.ClientMinMessages)]
 }
 
-// reportSettings sends ParameterStatus for what changed.
-func (s *Session) reportSettings(w ResultWriter) { s.set.Changes(w.ParameterStatus) }
-
-// ReportSettings sends the ParameterStatus messages of a new session.
-func (s *Session) ReportSettings(w ResultWriter) { s.set.Changes(w.ParameterStatus) }
+// ReportSettings sends a ParameterStatus for each setting the client knows of that changed, to a new
+// session for all of them. PostgreSQL does so before each ReadyForQuery.
+func (s *Session) ReportSettings(w ResultWriter) {
+	if s.unreported {
+		s.unreported = false
+		s.set.Changes(w.ParameterStatus)
+	}
+}
 
 // set carries out SET, RESET and SET TRANSACTION.
 func (u *utility) set(n *pg_query.VariableSetStmt) (string, error) {

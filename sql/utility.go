@@ -40,7 +40,6 @@ func (s *Session) runUtility(ctx context.Context, w ResultWriter, n *pg_query.No
 		kind = metrics.StatementCopy
 	}
 	s.srv.metrics.StatementSeconds[kind].Observe(s.srv.now().Sub(start).Seconds())
-	s.reportSettings(w)
 	if tag != "" {
 		w.CommandComplete([]byte(tag))
 	}

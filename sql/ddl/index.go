@@ -273,6 +273,7 @@ func (e *Env) updateIndex(oid OID, change func(row catalog.Row)) error {
 
 // nameIndex gives an index without a name PostgreSQL's choice.
 func (e *Env) nameIndex(rel *catalog.Relation, x *newIndex) (err error) {
+	x.numberColumns()
 	if x.name != "" {
 		x.name = truncateName(x.name)
 		return nil
@@ -292,6 +293,21 @@ func (e *Env) nameIndex(rel *catalog.Relation, x *newIndex) (err error) {
 	return err
 }
 
+// numberColumns gives a column that is in the index again a name of its own. Follows ChooseIndexColumnNames.
+func (x *newIndex) numberColumns() {
+	taken := make(map[string]bool, len(x.columns))
+	for i := range x.columns {
+		c := &x.columns[i]
+		name := c.name
+		for n := 1; taken[name]; n++ {
+			digits := itoa(n)
+			name = clip(c.name, maxNameLen-len(digits)) + digits
+		}
+		c.name = name
+		taken[name] = true
+	}
+}
+
 // insertIndex writes the rows of an index and makes its file.
 func (e *Env) insertIndex(rel *catalog.Relation, x *newIndex) (OID, error) {
 	oid, err := e.Cat.NewOID(catalog.PgClass)
@@ -309,15 +325,9 @@ func (e *Env) insertIndex(rel *catalog.Relation, x *newIndex) (OID, error) {
 	if err != nil {
 		return 0, err
 	}
-	seen := make(map[string]bool)
 	for i := range x.columns {
 		c := &x.columns[i]
-		name := c.name
-		for n := 1; seen[name]; n++ {
-			name = c.name + itoa(n)
-		}
-		seen[name] = true
-		col := column{num: int16(i + 1), name: name, typ: c.typ, typmod: c.typmod, collation: c.collation}
+		col := column{num: int16(i + 1), name: c.name, typ: c.typ, typmod: c.typmod, collation: c.collation}
 		if err := e.insertAttribute(oid, &col); err != nil {
 			return 0, err
 		}
