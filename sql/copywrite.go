@@ -134,7 +134,7 @@ func (c *copyWriter) begin() error {
 	if c.o.format == copyBinary {
 		c.buf = append(c.buf, copySignature...)
 		c.buf = append(c.buf, 0, 0, 0, 0, 0, 0, 0, 0)
-		return c.send()
+		return nil // it goes with what follows
 	}
 	if !c.o.header {
 		return nil

@@ -72,6 +72,7 @@ func InvalidEncoding(text string) error {
 func hexBytes(text string) string {
 	n := 1
 	switch c := text[0]; {
+	case c >= 0xF8: // begins no character
 	case c >= 0xF0:
 		n = 4
 	case c >= 0xE0:
