@@ -159,7 +159,7 @@ func (s *Session) planEnvironment(dst []byte) []byte {
 // planSettings are the settings that shape analysis or plans.
 var planSettings = []string{
 	"enable_seqscan", "enable_indexscan", "enable_indexonlyscan", "enable_bitmapscan", "enable_hashjoin",
-	"enable_mergejoin", "enable_nestloop", "enable_hashagg", "enable_sort", "enable_material", "seq_page_cost",
+	"enable_mergejoin", "enable_nestloop", "enable_hashagg", "enable_sort", "enable_incremental_sort", "enable_material", "seq_page_cost",
 	"random_page_cost", "cpu_tuple_cost", "cpu_index_tuple_cost", "cpu_operator_cost", "work_mem",
 	"effective_cache_size", "max_parallel_workers_per_gather", "DateStyle", "IntervalStyle", "TimeZone",
 	"transform_null_equals", "standard_conforming_strings", "extra_float_digits", "bytea_output",

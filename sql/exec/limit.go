@@ -86,7 +86,9 @@ func (op *limitOp) open() error {
 		op.left = -1
 	}
 	op.ended = false
-	op.none = op.left == 0
+	if op.none = op.left == 0; op.none {
+		return nil
+	}
 	return op.child.open()
 }
 

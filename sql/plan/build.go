@@ -125,7 +125,7 @@ func (p *planner) buildPath(pt *path) (Node, *layout) {
 		n, l = p.buildSubquery(pt)
 	case pathGate:
 		n, l = p.buildPath(pt.outer)
-		n = p.gateNode(n, pt.gate)
+		n = p.gateNode(n, l, pt.gate)
 	default:
 		n, l = p.buildScan(pt)
 	}

@@ -20,11 +20,13 @@ func (p *planner) planGrouping(st stage) stage {
 		return st
 	}
 	g := p.collectGrouping()
+	if out, ok := p.minMax(st, g); ok {
+		return p.filterHaving(out)
+	}
 	input := p.project(st, g.inputs())
 	n := &Aggregate{Input: input.node, Grouping: g.grouping, Named: len(q.Group)}
-	for i, k := range g.keys {
+	for i := range g.keys {
 		n.Group = append(n.Group, GroupKey{Column: i, EqFunc: g.eqFuncs[i]})
-		_ = k
 	}
 	for _, a := range g.aggs {
 		n.Aggs = append(n.Aggs, p.aggCall(a, input.layout))
@@ -42,6 +44,17 @@ func (p *planner) planGrouping(st stage) stage {
 	}
 	p.costAggregate(n, g)
 	return stage{node: n, layout: out, order: g.order}
+}
+
+// filterHaving applies HAVING to the one row of st, a Result.
+func (p *planner) filterHaving(st stage) stage {
+	if p.q.Having == nil {
+		return st
+	}
+	r := &Result{Input: st.node}
+	p.copyCost(r, st.node)
+	r.Filter = p.fixAll(conjuncts(nil, p.q.Having), st.layout)
+	return stage{node: r, layout: st.layout}
 }
 
 // grouping is what an aggregation computes.
@@ -186,14 +199,8 @@ func (p *planner) aggStrategy(n *Aggregate, st stage, g *grouping) AggStrategy {
 	if len(n.Sets) > 0 {
 		return AggHashed
 	}
-	var want []orderKey
-	for _, k := range g.keys {
-		if !isConstant(k) {
-			want = append(want, orderKey{key: exprKey(k)})
-		}
-	}
-	if len(want) > 0 && orderSatisfies(st.order, want) {
-		g.order = want
+	if n := p.clustered(st.order, p.q.Group); n > 0 {
+		g.order = st.order[:n]
 		return AggSorted
 	}
 	hashable := p.ctx.Settings.EnableHashAgg
@@ -211,14 +218,12 @@ func (p *planner) sortForGroups(input stage, g *grouping, n *Aggregate) Node {
 	if g.order != nil {
 		return input.node
 	}
-	var keys []SortKey
+	var keys []SortKey // functionally dependent columns follow the keys' order
 	for i, s := range p.q.Group {
 		keys = append(keys, SortKey{Column: i, Op: s.SortOp, NullsFirst: s.NullsFirst, Desc: s.Desc, Collation: g.keys[i].Collation()})
 	}
-	for i := len(p.q.Group); i < len(g.keys); i++ {
-		_ = i // functionally dependent columns follow the keys' order
-	}
-	return p.addSort(input, keys, nil).node
+	g.order = p.orderKeys(p.q.Group)
+	return p.addSort(input, keys, 0, nil).node
 }
 
 func (p *planner) costAggregate(n *Aggregate, g *grouping) {
@@ -251,7 +256,7 @@ func (p *planner) planWindows(st stage) stage {
 	var inputs []analyze.Expr
 	have := make(map[string]bool)
 	add := func(e analyze.Expr) {
-		if k := exprKey(e); !have[k] && !isConstant(e) {
+		if k := exprKey(e); !have[k] && !p.constantHere(e) {
 			have[k] = true
 			inputs = append(inputs, e)
 		}
@@ -310,7 +315,7 @@ func (p *planner) addWindow(st stage, w *analyze.Window, calls []*analyze.Window
 	p.copyCost(n, st.node)
 	n.TotalCost += n.Rows * p.ctx.Settings.CPUOperatorCost * float64(len(calls)+1)
 	n.Input = st.node
-	return stage{node: n, layout: newLayout(out)}
+	return stage{node: n, layout: newLayout(out), order: st.order}
 }
 
 // windowInput sorts the input by partition and order; constants sort nothing.
@@ -339,8 +344,33 @@ func (p *planner) windowInput(st stage, w *analyze.Window) (stage, *WindowAgg) {
 		n.OrderEq = append(n.OrderEq, p.operator(s.EqOp).Code)
 		keys = append(keys, k)
 	}
-	if len(keys) > 0 {
-		st = p.addSort(st, keys, nil)
+	order := p.windowOrder(w)
+	if len(keys) > 0 && !orderSatisfies(st.order, order) {
+		st = p.addSort(st, keys, 0, nil)
+		st.order = order
 	}
 	return st, n
+}
+
+// windowOrder is the order a window wants its rows in.
+func (p *planner) windowOrder(w *analyze.Window) []orderKey {
+	return p.orderKeys(append(append([]analyze.SortClause(nil), w.Partition...), w.OrderBy...))
+}
+
+// firstWindowOrder is that of the first window that is computed.
+func (p *planner) firstWindowOrder() []orderKey {
+	for i, w := range p.q.Windows {
+		for _, t := range p.q.Targets {
+			used := false
+			visit(t.Expr, func(e analyze.Expr) bool {
+				f, ok := e.(*analyze.WindowFunc)
+				used = used || ok && f.Window == i
+				return true
+			})
+			if used {
+				return p.windowOrder(w)
+			}
+		}
+	}
+	return nil
 }

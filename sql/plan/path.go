@@ -89,6 +89,11 @@ type orderKey struct {
 	key        string // exprKey
 	desc       bool
 	nullsFirst bool
+	expr       analyze.Expr
+}
+
+func (k *orderKey) same(o *orderKey) bool {
+	return k.key == o.key && k.desc == o.desc && k.nullsFirst == o.nullsFirst
 }
 
 // addPath keeps np in list unless another is as good in every way, and drops those it is as good as.
@@ -109,15 +114,7 @@ func addPath(list []*path, np *path) []*path {
 
 // orderSatisfies tells whether rows in order have are also in order want.
 func orderSatisfies(have, want []orderKey) bool {
-	if len(want) > len(have) {
-		return false
-	}
-	for i := range want {
-		if have[i] != want[i] {
-			return false
-		}
-	}
-	return true
+	return len(want) <= len(have) && commonOrder(have, want) == len(want)
 }
 
 func cheapest(list []*path) *path {
@@ -666,7 +663,8 @@ func coversAll(info *indexInfo, r *baseRel) bool {
 	return true
 }
 
-// indexOrder is the order an index scan returns; keys fixed by an equality are left out.
+// indexOrder is the order an index scan returns, as far as it is one that ORDER BY can ask for; keys fixed by an
+// equality are left out.
 func (p *planner) indexOrder(info *indexInfo, conds []pathCond, backward bool) []orderKey {
 	var order []orderKey
 	for k := range info.index.NKeyAtts {
@@ -681,37 +679,50 @@ func (p *planner) indexOrder(info *indexInfo, conds []pathCond, backward bool) [
 			continue
 		}
 		key := &info.index.Keys[k]
+		if !p.ordinaryKey(key, info.exprs[k]) {
+			return order
+		}
 		order = append(order, orderKey{
 			key: exprKey(info.exprs[k]), desc: key.Desc != backward, nullsFirst: key.NullsFirst != backward,
+			expr: info.exprs[k],
 		})
 	}
 	return order
 }
 
-// orderUseful tells whether the query asks for rows sorted by the first key of order.
-func (p *planner) orderUseful(order []orderKey) bool {
-	if len(order) == 0 {
+// ordinaryKey tells whether an index orders its column e as the column's type and collation do.
+func (p *planner) ordinaryKey(key *catalog.IndexKey, e analyze.Expr) bool {
+	if key.Collation != e.Collation() {
 		return false
 	}
-	for _, k := range p.wantedKeys() {
-		if k == order[0].key {
-			return true
-		}
-	}
-	return false
+	oc, err := p.ctx.Catalog.DefaultOpclass(btreeAM, e.Type())
+	fail(err)
+	return oc != nil && oc.Family == key.Opfamily
 }
 
-// wantedKeys are the expressions ORDER BY, GROUP BY and DISTINCT begin with.
-func (p *planner) wantedKeys() []string {
-	var keys []string
-	for _, list := range [][]analyze.SortClause{p.q.OrderBy, p.q.Group, p.q.Distinct} {
-		if len(list) > 0 {
-			if t := p.targetByRef(list[0].Ref); t != nil {
-				keys = append(keys, exprKey(t.Expr))
-			}
+// orderUseful tells whether the query asks for rows sorted, or lying together, by the first key of order.
+func (p *planner) orderUseful(order []orderKey) bool {
+	return len(order) > 0 && p.wanted()[order[0].key]
+}
+
+// wanted are the keys by which rows may be wanted in order: the first of ORDER BY and of windows,
+// and all of GROUP BY and DISTINCT.
+func (p *planner) wanted() map[string]bool {
+	if p.wantedKeys != nil {
+		return p.wantedKeys
+	}
+	p.wantedKeys = make(map[string]bool)
+	for _, list := range [][]analyze.SortClause{p.q.Group, p.q.Distinct} {
+		for _, s := range p.useful(list) {
+			p.wantedKeys[exprKey(p.targetByRef(s.Ref).Expr)] = true
 		}
 	}
-	return keys
+	for _, order := range [][]orderKey{p.orderKeys(p.q.OrderBy), p.firstWindowOrder()} {
+		if len(order) > 0 {
+			p.wantedKeys[order[0].key] = true
+		}
+	}
+	return p.wantedKeys
 }
 
 func (p *planner) targetByRef(ref int) *analyze.TargetEntry {
@@ -907,66 +918,4 @@ func (p *planner) bitmapPath(r *baseRel, b *bitmapPath) *path {
 	np.startup = b.cost
 	np.total = b.cost + fetchedPages*perPage + b.rows*s.CPUTupleCost + p.qualCost(r.local, b.rows)
 	return np
-}
-
-// subqueryPath plans a subquery, after pushing down the conditions on its outputs.
-func (p *planner) subqueryPath(it *item) {
-	r := it.base
-	rest := p.pushDown(r)
-	node := r.sub.planStatement()
-	c := node.Common()
-	r.tuples = c.Rows
-	r.rows = clampRows(c.Rows * p.combined(rest))
-	it.rows = r.rows
-	for id := range r.sub.depends {
-		p.dependOn(&analyze.Param{Number: id, Exec: true})
-	}
-	np := &path{
-		kind: pathSubquery, rels: r.self, base: r, rows: r.rows, required: r.lateral, filter: rest,
-		sub: &subPath{node: node, args: r.sub.args},
-	}
-	np.startup = c.StartupCost
-	np.total = c.TotalCost + p.ctx.Settings.CPUTupleCost*c.Rows + p.qualCost(rest, c.Rows)
-	it.paths = append(it.paths, np)
-}
-
-// pushDown moves conditions on a subquery's outputs into it and returns those that must stay.
-func (p *planner) pushDown(r *baseRel) []*clause {
-	q := r.rte.Subquery
-	if q.SetOp != nil || q.Limit != nil || q.Offset != nil || q.HasWindows || q.HasTargetSRFs ||
-		len(q.Distinct) > 0 && q.DistinctOn || len(q.GroupingSets) > 0 || q.Command != analyze.Select || len(q.RowMarks) > 0 || len(q.From) == 0 {
-		return r.local
-	}
-	var outputs []analyze.Expr
-	for _, t := range q.Targets {
-		if !t.Junk {
-			outputs = append(outputs, t.Expr)
-		}
-	}
-	var rest []*clause
-	for _, c := range r.local {
-		if c.volatile || hasSubPlan(c.expr) || !p.pushable(c, q, outputs) {
-			rest = append(rest, c)
-			continue
-		}
-		pushed := mapVars(c.expr, 0, func(v *analyze.Var, _ int) analyze.Expr { return outputs[v.Attno-1] })
-		if q.HasAggs || len(q.Group) > 0 || q.Having != nil {
-			q.Having = andAll(append(conjuncts(nil, q.Having), pushed))
-		} else {
-			q.Where = andAll(append(conjuncts(nil, q.Where), pushed))
-		}
-	}
-	r.local = rest
-	return rest
-}
-
-func (p *planner) pushable(c *clause, q *analyze.Query, outputs []analyze.Expr) bool {
-	ok := true
-	mapVars(c.expr, 0, func(v *analyze.Var, depth int) analyze.Expr {
-		if depth != 0 || v.Attno <= 0 || v.Attno > len(outputs) || containsVolatile(p, outputs[v.Attno-1]) || hasSubLink(outputs[v.Attno-1]) {
-			ok = false
-		}
-		return v
-	})
-	return ok && !hasSubLink(c.expr)
 }

@@ -33,7 +33,7 @@ type Context struct {
 type Settings struct {
 	EnableSeqScan, EnableIndexScan, EnableIndexOnlyScan, EnableBitmapScan bool
 	EnableHashJoin, EnableMergeJoin, EnableNestLoop, EnableHashAgg        bool
-	EnableSort, EnableMaterial                                            bool
+	EnableSort, EnableIncrementalSort, EnableMaterial                     bool
 
 	SeqPageCost, RandomPageCost, CPUTupleCost, CPUIndexTupleCost, CPUOperatorCost float64
 
@@ -49,7 +49,7 @@ func DefaultSettings() Settings {
 	return Settings{
 		EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true,
 		EnableHashJoin: true, EnableMergeJoin: true, EnableNestLoop: true, EnableHashAgg: true,
-		EnableSort: true, EnableMaterial: true,
+		EnableSort: true, EnableIncrementalSort: true, EnableMaterial: true,
 		SeqPageCost: 1, RandomPageCost: 4, CPUTupleCost: 0.01, CPUIndexTupleCost: 0.005, CPUOperatorCost: 0.0025,
 		WorkMem: 4 << 20, EffectiveCacheSize: 524288, MinParallelPages: 1024,
 	}
@@ -168,6 +168,9 @@ type planner struct {
 	rels      map[int]*baseRel
 	stats     map[[2]int]*catalog.Statistics
 	scopes    []*outerScope
+	gated     bool // FROM has conditions that depend on no row
+	// fixed are keys of expressions that are the same in all rows of FROM; wantedKeys see wanted.
+	fixed, wantedKeys map[string]bool
 }
 
 func (p *planner) child(q *analyze.Query, l link) *planner {

@@ -367,54 +367,78 @@ func hasSubLink(e analyze.Expr) bool {
 	return found
 }
 
+// sink takes the WHERE of a subquery that is merged.
+type sink struct {
+	list []analyze.Expr
+	top  bool // it becomes the query's own WHERE
+}
+
 // pullUpSubqueries merges simple subqueries and views in FROM into this query.
 func (p *planner) pullUpSubqueries() {
 	for changed := true; changed; {
 		changed = false
+		where := &sink{top: true}
 		for i, item := range p.q.From {
-			if repl := p.pullUpIn(item, false); repl != item {
+			if repl := p.pullUpIn(item, false, where); repl != item {
 				p.q.From[i] = repl
 				changed = true
 				break
 			}
 		}
+		if len(where.list) > 0 {
+			p.q.Where = andAll(append(conjuncts(nil, p.q.Where), where.list...))
+		}
 	}
 }
 
-// pullUpIn merges the first subquery it finds in item that can be, and returns the changed item.
-func (p *planner) pullUpIn(item analyze.FromItem, nullable bool) analyze.FromItem {
-	switch f := item.(type) {
-	case *analyze.RangeRef:
-		return p.pullUpOne(f, nullable)
-	case *analyze.Join:
-		if l := p.pullUpIn(f.Left, nullable || f.Kind == analyze.JoinRight || f.Kind == analyze.JoinFull); l != f.Left {
-			j := *f
-			j.Left = l
-			return &j
-		}
-		right := nullable || f.Kind == analyze.JoinLeft || f.Kind == analyze.JoinFull
-		if f.Kind == analyze.JoinSemi || f.Kind == analyze.JoinAnti {
-			right = true // its WHERE must go to the join condition
-		}
-		if r := p.pullUpIn(f.Right, right); r != f.Right {
-			j := *f
-			j.Right = r
-			return &j
+// pullUpIn merges the first subquery it finds in item that can be, and returns the changed item. Its
+// WHERE goes to where; nil is the side of a full join, which must keep it.
+func (p *planner) pullUpIn(item analyze.FromItem, nullable bool, where *sink) analyze.FromItem {
+	f, ok := item.(*analyze.Join)
+	if !ok {
+		return p.pullUpOne(item.(*analyze.RangeRef), nullable, where)
+	}
+	on := &sink{}
+	leftSink, rightSink := where, where
+	leftNull, rightNull := nullable, nullable
+	switch f.Kind {
+	case analyze.JoinLeft:
+		rightNull, rightSink = true, on
+	case analyze.JoinSemi, analyze.JoinAnti:
+		rightNull, rightSink = false, on // nothing above sees these columns
+	case analyze.JoinRight:
+		leftNull, leftSink = true, on
+	case analyze.JoinFull:
+		leftNull, rightNull = true, true
+		leftSink, rightSink = nil, nil
+	}
+	left, right := p.pullUpIn(f.Left, leftNull, leftSink), f.Right
+	if left == f.Left {
+		if right = p.pullUpIn(f.Right, rightNull, rightSink); right == f.Right {
+			return item
 		}
 	}
-	return item
+	j := *f
+	j.Left, j.Right = left, right
+	if len(on.list) > 0 {
+		j.On = andAll(append(conjuncts(nil, f.On), on.list...))
+	}
+	return &j
 }
 
-func (p *planner) pullUpOne(ref *analyze.RangeRef, nullable bool) analyze.FromItem {
+func (p *planner) pullUpOne(ref *analyze.RangeRef, nullable bool, where *sink) analyze.FromItem {
 	rte := p.q.RTable[ref.RT]
-	if rte.Kind != analyze.RTESubquery || rte.Lateral && refersOut(rte.Subquery) || !p.simple(rte.Subquery) {
+	if rte.Kind != analyze.RTESubquery || !p.simple(rte.Subquery) {
 		return ref
 	}
 	sub := rte.Subquery
-	if nullable && !onlyVars(sub) || p.targetsVolatile(sub) {
+	if rte.Lateral && refersOut(sub) && (where == nil || !where.top || joinsReferOut(sub)) {
 		return ref
 	}
-	if nullable && (len(sub.From) != 1 || sub.Where != nil) {
+	if nullable && !onlyVars(sub) || p.targetsVolatile(sub) || containsVolatile(p, sub.Where) {
+		return ref
+	}
+	if where == nil && (len(sub.From) != 1 || sub.Where != nil) {
 		return ref
 	}
 	inner := p.child(sub, linkFrom)
@@ -439,22 +463,24 @@ func (p *planner) pullUpOne(ref *analyze.RangeRef, nullable bool) analyze.FromIt
 		}
 	}
 	if sub.Where != nil {
-		p.lowerWhere(&joined, sub.Where)
+		where.list = conjuncts(where.list, sub.Where)
 	}
 	return joined
 }
 
-// lowerWhere attaches a merged subquery's WHERE: it filters the subquery's own
-// rows, so a place above outer joins it stands inside of would be wrong.
-func (p *planner) lowerWhere(item *analyze.FromItem, where analyze.Expr) {
-	if j, ok := (*item).(*analyze.Join); ok && j.Kind == analyze.JoinInner {
-		c := *j
-		c.On = andAll(append(conjuncts(nil, j.On), conjuncts(nil, where)...))
-		*item = &c
-		return
+// joinsReferOut tells whether a condition of a join in q's FROM refers to a level outside of q.
+func joinsReferOut(q *analyze.Query) bool {
+	found := false
+	for _, item := range q.From {
+		mapJoinConditions(item, func(e analyze.Expr) analyze.Expr {
+			mapVars(e, 0, func(v *analyze.Var, depth int) analyze.Expr {
+				found = found || v.LevelsUp > depth
+				return v
+			})
+			return e
+		})
 	}
-	rt := p.addRTE(&analyze.RangeTableEntry{Kind: analyze.RTEResult, Alias: "*RESULT*"})
-	*item = &analyze.Join{Kind: analyze.JoinInner, Left: *item, Right: &analyze.RangeRef{RT: rt}, On: where, RT: -1}
+	return found
 }
 
 // simple tells whether q is only FROM and WHERE and so can be merged into its parent.

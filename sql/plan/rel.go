@@ -175,7 +175,6 @@ func (p *planner) deconstructFull(prob *joinProblem, f *analyze.Join) relset {
 
 // distribute gives conditions on one base relation to it; the others stay with the problem.
 func (p *planner) distribute(prob *joinProblem) {
-	prob.clauses = p.deriveEqualities(prob.clauses)
 	var rest []*clause
 	for _, c := range prob.clauses {
 		if it := prob.localTo(c); it != nil {
@@ -188,12 +187,17 @@ func (p *planner) distribute(prob *joinProblem) {
 	for _, it := range prob.items {
 		switch {
 		case it.problem != nil:
-			p.distribute(it.problem)
+			p.distributeInner(it.problem)
 		case it.full != nil:
-			p.distribute(it.full.left)
-			p.distribute(it.full.right)
+			p.distributeInner(it.full.left)
+			p.distributeInner(it.full.right)
 		}
 	}
+}
+
+func (p *planner) distributeInner(prob *joinProblem) {
+	prob.clauses = p.deriveEqualities(prob.clauses)
+	p.distribute(prob)
 }
 
 // localTo returns the item whose rows c alone filters, if there is one: not the right side of an outer join.

@@ -3,7 +3,6 @@ package plan
 import (
 	"math"
 
-	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/sql/analyze"
 	"github.com/minipg/minipg/types"
 )
@@ -48,10 +47,11 @@ func (p *planner) targetExprs() []analyze.Expr {
 	return list
 }
 
-// moveHaving moves conditions of HAVING without aggregates to WHERE.
+// moveHaving moves conditions of HAVING without aggregates to WHERE. Without GROUP BY there is a row even
+// over nothing: they stay then, too.
 func (p *planner) moveHaving() {
 	q := p.q
-	if q.Having == nil || len(q.Group) == 0 || len(q.GroupingSets) > 0 {
+	if q.Having == nil || len(q.GroupingSets) > 0 {
 		return
 	}
 	var keep, move []analyze.Expr
@@ -62,7 +62,9 @@ func (p *planner) moveHaving() {
 			move = append(move, c)
 		}
 	}
-	q.Having = andAll(keep)
+	if len(q.Group) > 0 {
+		q.Having = andAll(keep)
+	}
 	q.Where = andAll(append(conjuncts(nil, q.Where), move...))
 }
 
@@ -178,6 +180,8 @@ func (p *planner) planFrom(exprs []analyze.Expr) stage {
 	for _, c := range conjuncts(nil, p.q.Where) {
 		p.addClause(prob, c, rels)
 	}
+	prob.clauses = p.deriveEqualities(prob.clauses)
+	p.noteFixed(prob.clauses)
 	p.distribute(prob)
 	exprs = p.expandWholeRows(prob, exprs)
 	p.collectNeeded(exprs)
@@ -189,17 +193,38 @@ func (p *planner) planFrom(exprs []analyze.Expr) stage {
 	best := p.choosePath(jr)
 	node, l := p.buildPath(best)
 	st := stage{node: node, layout: l, order: best.order}
-	if len(prob.gate) > 0 {
-		st.node = p.gateNode(node, prob.gate)
+	if p.gated = len(prob.gate) > 0; p.gated {
+		st.node = p.gateNode(node, l, prob.gate)
 	}
 	return st
 }
 
-// gateNode runs n only where conditions that depend on no row of it hold.
-func (p *planner) gateNode(n Node, conditions []analyze.Expr) Node {
-	r := &Result{Input: n, OneTimeFilter: p.fixAll(conditions)}
-	p.copyCost(r, n)
+// gateNode runs n, whose columns are l, only where conditions that depend on no row of it hold.
+func (p *planner) gateNode(n Node, l *layout, conditions []analyze.Expr) Node {
+	r := &Result{OneTimeFilter: p.fixAll(conditions)}
+	if !neverTrue(conditions) {
+		r.Input = n
+		p.copyCost(r, n)
+		return r
+	}
+	r.Rows, r.Width = 1, n.Common().Width
+	r.Targets = make([]analyze.Expr, len(l.list))
+	for i, e := range l.list {
+		r.Targets[i] = &analyze.Const{
+			Typed: analyze.Typed{Typ: e.Type(), Mod: e.Typmod(), Coll: e.Collation(), Loc: -1}, Value: types.NullDatum,
+		}
+	}
 	return r
+}
+
+// neverTrue tells whether a condition is FALSE or NULL as it stands.
+func neverTrue(conditions []analyze.Expr) bool {
+	for _, e := range conditions {
+		if c, ok := e.(*analyze.Const); ok && c.Lifted == 0 && (c.Value.Null || !c.Value.Bool()) {
+			return true
+		}
+	}
+	return false
 }
 
 // emptyFrom is the one row of a query without FROM.
@@ -211,95 +236,6 @@ func (p *planner) emptyFrom(prob *joinProblem) stage {
 		r.Filter = append(r.Filter, p.fix(c.expr))
 	}
 	return stage{node: r, layout: newLayout(nil)}
-}
-
-// choosePath picks the path that is cheapest once the order asked for and LIMIT are counted in.
-func (p *planner) choosePath(jr *joinRel) *path {
-	want := p.wantedOrder()
-	fraction := p.limitFraction(jr.rows)
-	var best *path
-	bestCost := math.Inf(1)
-	for _, pt := range jr.paths {
-		if !pt.required.empty() {
-			continue
-		}
-		cost := pt.startup + (pt.total-pt.startup)*fraction
-		if len(want) > 0 && !orderSatisfies(pt.order, want) {
-			cost = pt.total + p.sortCost(pt.rows)
-		}
-		if cost < bestCost {
-			best, bestCost = pt, cost
-		}
-	}
-	if best == nil {
-		fail(pgerr.New(pgerr.FeatureNotSupported, "could not find a plan for this join"))
-	}
-	return best
-}
-
-func (p *planner) sortCost(rows float64) float64 {
-	return 2 * p.ctx.Settings.CPUOperatorCost * rows * math.Log2(math.Max(2, rows))
-}
-
-// limitFraction is the share of rows the query will read, 1 where all.
-func (p *planner) limitFraction(rows float64) float64 {
-	q := p.q
-	if q.Limit == nil {
-		if f := p.ctx.Settings.CursorFraction; f > 0 && p.parent == nil {
-			return f
-		}
-		return 1
-	}
-	if q.HasAggs || len(q.Group) > 0 || len(q.Distinct) > 0 || q.HasWindows {
-		return 1
-	}
-	n := rows * 0.1
-	if c, ok := q.Limit.(*analyze.Const); ok && !c.Value.Null {
-		n = float64(c.Value.Int64())
-	}
-	if c, ok := q.Offset.(*analyze.Const); ok && !c.Value.Null {
-		n += float64(c.Value.Int64())
-	}
-	return math.Min(1, math.Max(n, 1)/math.Max(1, rows))
-}
-
-// wantedOrder is the order that would save a sort right above FROM.
-func (p *planner) wantedOrder() []orderKey {
-	q := p.q
-	if q.HasAggs || q.HasWindows || q.HasTargetSRFs || len(q.GroupingSets) > 0 {
-		return nil
-	}
-	list := q.OrderBy
-	if len(q.Group) > 0 {
-		return nil
-	}
-	if len(q.Distinct) > 0 && len(list) < len(q.Distinct) {
-		list = q.Distinct
-	}
-	return p.orderKeys(list)
-}
-
-func (p *planner) orderKeys(list []analyze.SortClause) []orderKey {
-	var keys []orderKey
-	for _, s := range list {
-		t := p.targetByRef(s.Ref)
-		if t == nil {
-			return nil
-		}
-		if isConstant(t.Expr) {
-			continue
-		}
-		keys = append(keys, orderKey{key: exprKey(t.Expr), desc: s.Desc, nullsFirst: s.NullsFirst})
-	}
-	return keys
-}
-
-func isConstant(e analyze.Expr) bool {
-	switch e.(type) {
-	case *analyze.Const, *analyze.Param:
-		return true
-	}
-	return false
 }
 
 // expandWholeRows replaces references to whole rows of entries by their columns.
@@ -377,6 +313,10 @@ func (p *planner) project(st stage, list []analyze.Expr) stage {
 
 // setTargets gives a node new output columns, expressions over its present ones.
 func setTargets(n Node, fixed []analyze.Expr) Node {
+	if r, ok := n.(*Result); ok && r.Input != nil && r.Targets == nil {
+		r.Targets = fixed
+		return r
+	}
 	if projects(n) && mergeable(n.Common().Targets, fixed) {
 		b := n.Common()
 		for i, e := range fixed {
@@ -533,183 +473,4 @@ func returnsSet(e analyze.Expr) bool {
 		return n.RetSet
 	}
 	return false
-}
-
-func (p *planner) targetIndex(ref int) int {
-	for i, t := range p.q.Targets {
-		if t.Ref == ref {
-			return i
-		}
-	}
-	panic(planBug("plan: a sort clause without its target"))
-}
-
-func (p *planner) sortKeys(list []analyze.SortClause) []SortKey {
-	var keys []SortKey
-	for _, s := range list {
-		i := p.targetIndex(s.Ref)
-		keys = append(keys, SortKey{
-			Column: i, Op: s.SortOp, Desc: s.Desc, NullsFirst: s.NullsFirst, Collation: p.q.Targets[i].Expr.Collation(),
-		})
-	}
-	return keys
-}
-
-func (p *planner) groupKeys(list []analyze.SortClause) []GroupKey {
-	var keys []GroupKey
-	for _, s := range list {
-		keys = append(keys, GroupKey{Column: p.targetIndex(s.Ref), EqFunc: p.operator(s.EqOp).Code})
-	}
-	return keys
-}
-
-// planDistinct removes duplicates for SELECT DISTINCT [ON].
-func (p *planner) planDistinct(st stage) stage {
-	q := p.q
-	if len(q.Distinct) == 0 {
-		return st
-	}
-	c := st.node.Common()
-	hashable := !q.DistinctOn && p.ctx.Settings.EnableHashAgg
-	for _, s := range q.Distinct {
-		hashable = hashable && s.Hashable
-	}
-	for _, t := range q.Targets {
-		hashable = hashable && (!t.Junk || t.Ref == 0)
-	}
-	if hashable && len(q.OrderBy) == 0 || hashable && !orderSatisfies(st.order, p.orderKeys(q.Distinct)) && c.Rows > 1000 {
-		return p.hashDistinct(st)
-	}
-	by := q.Distinct
-	if len(q.OrderBy) >= len(q.Distinct) {
-		by = q.OrderBy
-	} else if len(q.OrderBy) > 0 {
-		by = append(append([]analyze.SortClause(nil), q.OrderBy...), missingKeys(q.Distinct, q.OrderBy)...)
-	}
-	if !orderSatisfies(st.order, p.orderKeys(by)) || len(st.order) == 0 {
-		st = p.addSort(st, p.sortKeys(by), nil)
-		st.order = p.orderKeys(by)
-	}
-	n := &Unique{Input: st.node, Group: p.groupKeys(q.Distinct)}
-	p.copyCost(n, st.node)
-	n.Rows = clampRows(c.Rows * 0.5)
-	st.node = n
-	return st
-}
-
-func missingKeys(all, have []analyze.SortClause) []analyze.SortClause {
-	var out []analyze.SortClause
-	for _, s := range all {
-		found := false
-		for _, h := range have {
-			found = found || h.Ref == s.Ref
-		}
-		if !found {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-func (p *planner) hashDistinct(st stage) stage {
-	c := st.node.Common()
-	n := &Aggregate{Input: st.node, Strategy: AggHashed, Group: p.groupKeys(p.q.Distinct), Named: len(p.q.Distinct)}
-	n.Targets = make([]analyze.Expr, len(p.q.Targets))
-	for at, g := range n.Group {
-		n.Targets[g.Column] = colOf(st.layout.list[g.Column], 0, at)
-	}
-	for i, t := range n.Targets {
-		if t == nil { // a junk column that DISTINCT does not name has no value of its own
-			n.Targets[i] = &analyze.Const{
-				Typed: analyze.Typed{Typ: st.layout.list[i].Type(), Mod: -1, Loc: -1}, Value: types.NullDatum,
-			}
-		}
-	}
-	p.copyCost(n, st.node)
-	n.Rows = p.distinctRows(c.Rows, st.layout.list)
-	n.StartupCost = c.TotalCost + c.Rows*p.ctx.Settings.CPUOperatorCost*float64(len(n.Group))
-	n.TotalCost = n.StartupCost + n.Rows*p.ctx.Settings.CPUTupleCost
-	return stage{node: n, layout: st.layout}
-}
-
-// distinctRows estimates how many different combinations of the expressions there are among so many rows.
-func (p *planner) distinctRows(rows float64, exprs []analyze.Expr) float64 {
-	n := 1.0
-	for _, e := range exprs {
-		if isConstant(e) {
-			continue
-		}
-		n *= p.distinctValues(e)
-	}
-	return clampRows(math.Min(n, rows))
-}
-
-// planOrder sorts for ORDER BY unless the rows come sorted.
-func (p *planner) planOrder(st stage) stage {
-	q := p.q
-	if len(q.OrderBy) == 0 {
-		return st
-	}
-	want := p.orderKeys(q.OrderBy)
-	if len(want) == 0 || len(st.order) > 0 && orderSatisfies(st.order, want) && !q.HasTargetSRFs {
-		return st
-	}
-	var bound analyze.Expr
-	if q.Limit != nil && !q.WithTies && len(q.RowMarks) == 0 {
-		bound = p.sortBound()
-	}
-	return p.addSort(st, p.sortKeys(q.OrderBy), bound)
-}
-
-// sortBound is how many rows of a sort LIMIT and OFFSET look at, where that is one expression.
-func (p *planner) sortBound() analyze.Expr {
-	if p.q.Offset == nil {
-		return p.q.Limit
-	}
-	if containsVolatile(p, p.q.Limit) || containsVolatile(p, p.q.Offset) {
-		return nil
-	}
-	const int8pl, int8Plus types.OID = 463, 684
-	return &analyze.OpExpr{
-		Typed: analyze.Typed{Typ: types.Int8, Mod: -1, Loc: -1}, Op: int8Plus, Func: int8pl,
-		Args: []analyze.Expr{p.q.Limit, p.q.Offset},
-	}
-}
-
-func (p *planner) addSort(st stage, keys []SortKey, bound analyze.Expr) stage {
-	c := st.node.Common()
-	n := &Sort{Input: st.node, Keys: keys, Bound: bound}
-	p.copyCost(n, st.node)
-	cost := p.sortCost(c.Rows)
-	if b, ok := bound.(*analyze.Const); ok && !b.Value.Null && float64(b.Value.Int64()) < c.Rows {
-		cost = 2 * p.ctx.Settings.CPUOperatorCost * c.Rows * math.Log2(math.Max(2, 2*float64(b.Value.Int64())))
-	}
-	if bytes := c.Rows * float64(c.Width); bytes > p.ctx.Settings.WorkMem && bound == nil {
-		cost += bytes / 8192 * 2
-	}
-	n.StartupCost = c.TotalCost + cost
-	n.TotalCost = n.StartupCost + c.Rows*p.ctx.Settings.CPUOperatorCost
-	if !p.ctx.Settings.EnableSort {
-		n.StartupCost += disabledCost
-		n.TotalCost += disabledCost
-	}
-	return stage{node: n, layout: st.layout}
-}
-
-func (p *planner) planLimit(input Node) Node {
-	q := p.q
-	if q.Limit == nil && q.Offset == nil {
-		return input
-	}
-	n := &Limit{Input: input, Offset: p.fix(q.Offset), Count: p.fix(q.Limit), WithTies: q.WithTies}
-	if q.WithTies {
-		n.Ties = p.groupKeys(q.OrderBy)
-	}
-	p.copyCost(n, input)
-	if c, ok := q.Limit.(*analyze.Const); ok && !c.Value.Null {
-		rows := math.Min(n.Rows, math.Max(1, float64(c.Value.Int64())))
-		n.TotalCost = n.StartupCost + (n.TotalCost-n.StartupCost)*rows/math.Max(1, n.Rows)
-		n.Rows = rows
-	}
-	return n
 }
