@@ -33,7 +33,7 @@ func TestPsql(t *testing.T) {
 				t.Errorf("psql: %v", err)
 			}
 			out = strings.ReplaceAll(out, dir, "@DIR@")
-			golden(t, "psql/"+name+".out", tempSchema.ReplaceAllString(out, "pg_temp_N"))
+			golden(t, "psql/"+name+".golden", tempSchema.ReplaceAllString(out, "pg_temp_N"))
 		})
 	}
 }
