@@ -84,6 +84,17 @@ func (s *Session) prepare(ctx context.Context, name, text string, declared []typ
 	} else if _, dup := s.prepared[name]; dup {
 		return nil, pgerr.New(pgerr.DuplicatePstatement, "prepared statement %q already exists", name)
 	}
+	p := &prepared{name: name, text: text, declared: declared, created: s.srv.now()}
+	e, err := s.statementEntry(text, declared)
+	if err != nil {
+		return nil, err
+	}
+	if e != nil {
+		if found, err := s.preparedBefore(ctx, p, e); found || err != nil {
+			return p, err
+		}
+		s.srv.metrics.PlanCacheMisses.Inc()
+	}
 	stmts, err := s.parseText(text)
 	if err != nil {
 		return nil, err
@@ -91,7 +102,6 @@ func (s *Session) prepare(ctx context.Context, name, text string, declared []typ
 	if len(stmts) > 1 {
 		return nil, pgerr.New(pgerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
 	}
-	p := &prepared{name: name, text: text, declared: declared, created: s.srv.now()}
 	if len(stmts) == 0 {
 		return p, nil
 	}
@@ -114,7 +124,25 @@ func (s *Session) prepare(ctx context.Context, name, text string, declared []typ
 	}
 	p.params = p.c.params
 	p.cols = p.c.cols
+	if e != nil && !s.eng.Catalog().Changed() {
+		e.putStatement(p.c, p.stmt)
+	}
 	return p, nil
+}
+
+// preparedBefore fills p in from the plan of the same text, if there is one that may still be used.
+// The relations are locked here as analysis would have: between Parse and Bind none may change.
+func (s *Session) preparedBefore(ctx context.Context, p *prepared, e *planEntry) (found bool, err error) {
+	c, stmt := e.statement(s.eng.Catalog().Version())
+	if c == nil {
+		return false, nil
+	}
+	if valid, err := s.lockAll(ctx, c); err != nil || !valid {
+		return false, err
+	}
+	s.srv.metrics.PlanCacheHits.Inc()
+	p.c, p.stmt, p.params, p.cols = c, stmt, c.params, c.cols
+	return true, nil
 }
 
 func (s *Session) ensureTransactionFor(n *pg_query.Node) error {

@@ -3,6 +3,7 @@ package sql
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"strconv"
 	"sync"
 
@@ -33,6 +34,7 @@ type planEntry struct {
 type planVariant struct {
 	pinned string
 	c      *compiled
+	stmt   *parse.Stmt // of a statement with parameters
 }
 
 // find returns the plan of version for these literals.
@@ -60,6 +62,25 @@ func matchesPinned(v *planVariant, sql string, lits []parse.Literal) bool {
 	return rest == ""
 }
 
+// statement returns the plan of version of a statement with parameters, and its tree.
+func (e *planEntry) statement(version uint64) (*compiled, *parse.Stmt) {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	for i := range e.mu.variants {
+		if v := &e.mu.variants[i]; v.c.version == version {
+			return v.c, v.stmt
+		}
+	}
+	return nil, nil
+}
+
+// putStatement remembers the plan of a statement with parameters, in place of an older one.
+func (e *planEntry) putStatement(c *compiled, stmt *parse.Stmt) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.mu.variants = append(e.mu.variants[:0:0], planVariant{c: c, stmt: stmt})
+}
+
 func (e *planEntry) put(sql string, lits []parse.Literal, c *compiled) {
 	var pinned []byte
 	for _, i := range c.pinned {
@@ -79,17 +100,23 @@ func (e *planEntry) put(sql string, lits []parse.Literal, c *compiled) {
 	e.mu.variants = append(keep, planVariant{pinned: string(pinned), c: c})
 }
 
-// planCache is a session's view of the plans: its own map, which needs no lock, over the server's.
+// planCache is a session's view of the plans: its own maps, which need no lock, over the server's.
 type planCache struct {
-	entries map[string]*planEntry
-	env     []byte // prefix of keys in the server's map: what plans depend on besides the text
-	key     []byte
+	lifted     planMap // by text without its literals
+	statements planMap // by text with parameters, and the types declared for them
+	env        []byte  // prefix of keys in the server's maps: what plans depend on besides the text
+	key        []byte
+	shared     []byte // the key in the server's map
 }
 
-func (p *planCache) init() { p.entries = make(map[string]*planEntry) }
+// planMap is the session's part of one of the server's maps.
+type planMap map[string]*planEntry
+
+func (p *planCache) init() { p.lifted, p.statements = make(planMap), make(planMap) }
 
 func (p *planCache) clear() {
-	clear(p.entries)
+	clear(p.lifted)
+	clear(p.statements)
 	p.env = p.env[:0]
 }
 
@@ -121,22 +148,43 @@ func (p *sharedPlans) entry(key []byte) *planEntry {
 	return e
 }
 
-// cacheEntry finds the entry of the text in s.lift, whose Key was just made.
-func (s *Session) cacheEntry() *planEntry {
-	p := &s.plans
-	if e, ok := p.entries[string(s.lift.Key)]; ok {
+// cacheEntry finds the entry of key in m, or in the server's map behind it.
+func (s *Session) cacheEntry(m planMap, behind *sharedPlans, key []byte) *planEntry {
+	if e, ok := m[string(key)]; ok {
 		return e
 	}
+	p := &s.plans
 	if len(p.env) == 0 {
 		p.env = s.planEnvironment(p.env)
 	}
-	p.key = append(append(p.key[:0], p.env...), s.lift.Key...)
-	e := s.srv.plans.entry(p.key)
-	if len(p.entries) >= maxSessionPlans {
-		clear(p.entries)
+	p.shared = append(append(p.shared[:0], p.env...), key...)
+	e := behind.entry(p.shared)
+	if len(m) >= maxSessionPlans {
+		clear(m)
 	}
-	p.entries[string(s.lift.Key)] = e
+	m[string(key)] = e
 	return e
+}
+
+// statementEntry finds the entry of a text with parameters of these types, 0 for those to be found
+// out. It is nil for what is not kept.
+func (s *Session) statementEntry(text string, declared []types.OID) (*planEntry, error) {
+	if len(text) > maxCachedText || s.state == txFailed {
+		return nil, nil
+	}
+	p := &s.plans
+	p.key = append(p.key[:0], text...)
+	if !plannable(p.key) {
+		return nil, nil
+	}
+	if err := s.ensureTransaction(); err != nil {
+		return nil, err
+	}
+	p.key = append(p.key, 0)
+	for _, t := range declared {
+		p.key = binary.BigEndian.AppendUint32(p.key, uint32(t))
+	}
+	return s.cacheEntry(p.statements, &s.srv.statements, p.key), nil
 }
 
 // planEnvironment writes down what analysis and planning depend on besides the text and the catalog.
@@ -171,7 +219,7 @@ func (s *Session) cachedPlan(ctx context.Context, text string) (*compiled, error
 	if len(text) > maxCachedText || !s.lift.Lift(text, s.standardStrings()) || !plannable(s.lift.Key) {
 		return nil, nil
 	}
-	e := s.cacheEntry()
+	e := s.cacheEntry(s.plans.lifted, &s.srv.plans, s.lift.Key)
 	if c := e.find(text, s.lift.Literals, s.eng.Catalog().Version()); c != nil {
 		s.srv.metrics.PlanCacheHits.Inc()
 		return c, nil

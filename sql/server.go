@@ -36,9 +36,11 @@ type Server struct {
 	started time.Time
 	loaded  time.Time // when the configuration was last read
 
-	plans    sharedPlans
-	resets   statResets
-	sessions struct {
+	plans sharedPlans
+	// statements are the plans of statements with parameters.
+	statements sharedPlans
+	resets     statResets
+	sessions   struct {
 		sync.Mutex
 		byPID map[int32]*Session
 	}

@@ -278,6 +278,7 @@ func TestWire(t *testing.T) {
 		{"discard", wireDiscard},
 		{"formats", wireFormats},
 		{"statements", wireStatements},
+		{"repeated", wireRepeated},
 		{"copy", wireCopy},
 		{"transactions", wireTransactions},
 	} {
@@ -459,6 +460,42 @@ func wireStatements(w *wire) {
 	w.step(1, "and is missed", bind("", "sq", "1"), executeAll, syncMessage)
 	w.step(1, "all gone", q("DEALLOCATE ALL"))
 	w.step(1, "truly", bind("", "pr", "1"), syncMessage)
+}
+
+// wireRepeated parses one text again and again while what it means changes.
+func wireRepeated(w *wire) {
+	again := func(title, sql string, oids ...uint32) {
+		w.step(1, title, parse("", sql, oids...), describeStatement(""), bind("", "", "1"), executeAll, syncMessage)
+	}
+	const sql = "SELECT a, a + $1 AS sum FROM rep"
+	w.step(1, "tables", q("CREATE TEMP TABLE rep (a int); INSERT INTO rep VALUES (5)"))
+	again("first", sql)
+	again("again", sql)
+	again("as bigint", sql, 20)
+	again("as numeric", sql, 1700)
+	again("as integer again", sql)
+	w.step(1, "the type changes", q("ALTER TABLE rep ALTER a TYPE bigint"))
+	again("seen at once", sql)
+	w.step(1, "changed in a block", q("BEGIN; ALTER TABLE rep ALTER a TYPE numeric"))
+	again("seen in the block", sql)
+	w.step(1, "rolled back", q("ROLLBACK"))
+	again("as before", sql)
+	w.step(1, "the table goes", q("DROP TABLE rep"))
+	again("and is missed", sql)
+	w.step(1, "in another schema", q("CREATE SCHEMA rep_other; CREATE TABLE rep_other.rep (a text); INSERT INTO rep_other.rep VALUES ('x')"))
+	again("not in the path", "SELECT a || $1 FROM rep")
+	w.step(1, "in the path", q("SET search_path = rep_other"))
+	again("found", "SELECT a || $1 FROM rep")
+	w.step(1, "the path as it was", q("RESET search_path"))
+	again("not found", "SELECT a || $1 FROM rep")
+	w.step(1, "read only", q("BEGIN READ ONLY"))
+	w.step(1, "refused", parse("", "DELETE FROM rep_other.rep WHERE a = $1"), bind("", "", "1"), executeAll, syncMessage)
+	w.step(1, "and in a failed block", parse("", "DELETE FROM rep_other.rep WHERE a = $1"), syncMessage)
+	w.step(1, "end", q("ROLLBACK"))
+	w.step(1, "allowed", parse("", "DELETE FROM rep_other.rep WHERE a = $1"), bind("", "", "x"), executeAll, syncMessage)
+	w.step(1, "with a comment", parse("", "/* first */ BEGIN"), bind("", ""), executeAll, syncMessage)
+	w.step(1, "and again", parse("", "/* last */ ROLLBACK"), bind("", ""), executeAll, syncMessage)
+	w.step(1, "all gone", q("SET client_min_messages = warning; DROP SCHEMA rep_other CASCADE"))
 }
 
 func wireCopy(w *wire) {
