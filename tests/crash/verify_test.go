@@ -76,6 +76,13 @@ func (a *actor) tableDiffers(t *table) error {
 			return fmt.Errorf("with %s: %w", setting, err)
 		}
 	}
+	// Also what no row shows, so that a commit in flight is told from its absence.
+	if err := a.query("SELECT count(*) FROM pg_attribute WHERE attrelid = '%s'::regclass AND attname ~ '^x[0-9]'", t.name); err != nil {
+		return err
+	}
+	if want := strconv.Itoa(t.added); a.rows[0][0] != want {
+		return fmt.Errorf("%s added columns, want %s", a.rows[0][0], want)
+	}
 	if t.added > 0 {
 		if err := a.query("SELECT count(*) FROM %s WHERE x1 IS DISTINCT FROM 7 OR x%d IS DISTINCT FROM 7", t.name, t.added); err != nil {
 			return err
