@@ -40,6 +40,7 @@ type versionCmd struct{}
 type cli struct {
 	Serve   serveCmd   `cmd:"" default:"withargs" help:"Serve clients (the default)."`
 	Check   checkCmd   `cmd:"" help:"Verify a data directory that nobody serves."`
+	Ready   readyCmd   `cmd:"" help:"Ask whether a server takes clients; the exit status tells."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 
