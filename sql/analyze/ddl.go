@@ -144,6 +144,30 @@ func AnalyzeAlterType(c *Context, node *pg_query.Node, sql string, rel *catalog.
 	return r, nil
 }
 
+// RetypedDefault is a column's default, converted to the type the column is to have.
+func RetypedDefault(c *Context, rel *catalog.Relation, at *catalog.Attribute, typ types.OID, typmod int32) (e Expr, err error) {
+	defer caught(&err)
+	s := newState(newStored(c, at.Default), nil)
+	e = s.storedText(at.Default, kindOther)
+	r := s.coerceToTarget(e, typ, typmod, coerceAssignment, ImplicitCast, -1)
+	if r == nil {
+		raise(pgerr.New(pgerr.DatatypeMismatch, "default for column \"%s\" cannot be cast automatically to type %s", at.Name, s.formatType(typ)))
+	}
+	s.assignCollations(r)
+	return r, nil
+}
+
+// UsesColumn tells whether an expression over one relation reads a column of it.
+func UsesColumn(e Expr, att int16) bool {
+	found := false
+	walkExpr(e, func(n Expr) bool {
+		v, ok := n.(*Var)
+		found = found || ok && (v.Attno == int(att) || v.Attno == 0)
+		return !found
+	})
+	return found
+}
+
 // AnalyzeDomainCheck resolves a domain's CHECK, in which VALUE is a DomainValue of the base type.
 func AnalyzeDomainCheck(c *Context, node *pg_query.Node, sql string, base types.OID, typmod int32) (e Expr, err error) {
 	defer caught(&err)

@@ -409,6 +409,9 @@ func (a *alteration) columnType(c *pg_query.AlterTableCmd) error {
 	if err != nil {
 		return err
 	}
+	if err := a.retypeDefault(r, att, col.typ, col.typmod); err != nil {
+		return err
+	}
 	if err := e.changeType(a.table, att, &col.column); err != nil {
 		return err
 	}

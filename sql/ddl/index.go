@@ -206,7 +206,7 @@ func (e *Env) opclass(typ OID, names []*pg_query.Node) (OID, error) {
 	if oc == nil {
 		return 0, pgerr.New(pgerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"btree\"", name)
 	}
-	return oc.OID, nil
+	return oc.OID, e.classAccepts(oc, typ)
 }
 
 // makeIndex makes an index and fills it from the table. It returns 0 where IF NOT EXISTS found one.

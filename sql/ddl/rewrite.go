@@ -266,7 +266,7 @@ type dependents struct {
 	gens   map[int16]analyze.Expr
 	exprs  map[OID][]analyze.Expr // of indexes
 	preds  map[OID]analyze.Expr
-	touch  []*catalog.Index // indexes on the column whose type changes
+	touch  []*catalog.Index // indexes whose columns may be of another type afterwards
 }
 
 // dependentsOf reads the stored expressions of a table before columns are renamed or change type.
@@ -278,7 +278,7 @@ func (a *alteration) dependentsOf(r *catalog.Relation, num int16) (*dependents, 
 	}
 	for _, x := range r.Indexes {
 		for _, k := range x.Keys {
-			if k.AttNum == num {
+			if k.AttNum == num || k.AttNum == 0 && num != 0 {
 				d.touch = append(d.touch, x)
 				break
 			}
@@ -395,36 +395,4 @@ func (e *Env) storeText(class, oid OID, col int, x analyze.Expr, r *catalog.Rela
 	row = append(catalog.Row(nil), row...)
 	row[col] = textD(text)
 	return e.Cat.Update(class, row)
-}
-
-// retypeIndex brings an index's columns up to date with its table's.
-func (e *Env) retypeIndex(r *catalog.Relation, x *catalog.Index) error {
-	classes := make([]OID, 0, x.NKeyAtts)
-	collations := make([]OID, 0, x.NKeyAtts)
-	for i, k := range x.Keys {
-		class, coll := k.Opclass, k.Collation
-		if k.AttNum != 0 {
-			at := r.Attr(k.AttNum)
-			if at.Type != k.Type {
-				if i < x.NKeyAtts {
-					var err error
-					if class, err = e.opclass(at.Type, nil); err != nil {
-						return err
-					}
-				}
-				coll = at.Collation
-				col := column{typ: at.Type, typmod: at.Typmod, collation: at.Collation}
-				if err := e.changeType(x.OID, &catalog.Attribute{Num: int16(i + 1)}, &col); err != nil {
-					return err
-				}
-			}
-		}
-		if i < x.NKeyAtts {
-			classes, collations = append(classes, class), append(collations, coll)
-		}
-	}
-	return e.updateIndex(x.OID, func(row catalog.Row) {
-		row[catalog.IndexIndclass] = catalog.OIDVectorDatum(classes)
-		row[catalog.IndexIndcollation] = catalog.OIDVectorDatum(collations)
-	})
 }
