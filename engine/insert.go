@@ -93,20 +93,78 @@ func (t *Table) InsertBatch(ctx context.Context, s *Session, rows [][]types.Datu
 		}
 		at += n
 	}
+	return tids, t.insertEntries(ctx, s, rows, tids[first:], &opts)
+}
+
+// insertEntries counts the rows of a batch, which lie at tids, and adds their index entries: row by
+// row, so that of several violations the one PostgreSQL reports is reported.
+func (t *Table) insertEntries(ctx context.Context, s *Session, rows [][]types.Datum, tids []TID, opts *InsertOptions) error {
 	s.count(t.stats, tableDelta{inserted: int64(len(rows))})
-	// Row by row, so that of several violations the one PostgreSQL reports is reported.
+	if len(t.indexes) == 0 {
+		return nil
+	}
 	for i, row := range rows {
 		for _, ti := range t.indexes {
 			if !ti.idx.Ready {
 				continue
 			}
-			if err := t.insertEntry(ctx, s, ti, row, tids[first+i], &opts); err != nil {
+			if err := t.insertEntry(ctx, s, ti, row, tids[i], opts); err != nil {
 				opts.failed(i)
-				return tids, err
+				return err
 			}
 		}
 	}
-	return tids, nil
+	return nil
+}
+
+// EncodedRows are rows encoded ahead of their insertion, by [Table.Encode].
+type EncodedRows struct {
+	bytes []byte // of all rows, behind each other
+	ends  []int
+	rows  [][]byte
+}
+
+// Encode encodes rows for InsertEncoded; it touches no session, so another goroutine may do it. False
+// if a row has to be made shorter first, which takes a session and its log: InsertBatch is for those.
+func (t *Table) Encode(e *EncodedRows, rows [][]types.Datum) bool {
+	e.bytes, e.ends, e.rows = e.bytes[:0], e.ends[:0], e.rows[:0]
+	for _, row := range rows {
+		if t.mayToast(row) {
+			return false
+		}
+		e.bytes = t.rel.Row.Encode(e.bytes, row)
+		e.ends = append(e.ends, len(e.bytes))
+	}
+	start := 0
+	for _, end := range e.ends {
+		e.rows = append(e.rows, e.bytes[start:end])
+		start = end
+	}
+	return true
+}
+
+// InsertEncoded is InsertBatch of rows that Encode has encoded.
+func (t *Table) InsertEncoded(ctx context.Context, s *Session, e *EncodedRows, rows [][]types.Datum, tids []TID, opts InsertOptions) ([]TID, error) {
+	first := len(tids)
+	tids, err := t.heap.MultiInsert(ctx, &s.heapW, e.rows, tids, heap.InsertOptions{
+		Frozen: opts.Frozen, SkipFSM: opts.SkipFSM, Ring: opts.Ring,
+	})
+	if err != nil {
+		opts.failed(len(tids) - first)
+		return tids, err
+	}
+	return tids, t.insertEntries(ctx, s, rows, tids[first:], &opts)
+}
+
+// InsertsAlone tells whether inserting a row runs nothing but this package's own code: no expression
+// of an index, which would run as the session.
+func (t *Table) InsertsAlone() bool {
+	for _, ti := range t.indexes {
+		if ti.computed() {
+			return false
+		}
+	}
+	return true
 }
 
 func (o *InsertOptions) failed(row int) {

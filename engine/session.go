@@ -97,6 +97,10 @@ func (s *Session) Close() {
 	s.lock.Close()
 }
 
+// Lend shows the waits of the calling goroutine as the session's until the function returned is
+// called: for one that works for the session while the session's own goroutine does something else.
+func (s *Session) Lend() (end func()) { return s.e.waits.bind(s.lock).unbind }
+
 // Engine is the session's engine.
 func (s *Session) Engine() *Engine { return s.e }
 

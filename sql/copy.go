@@ -9,13 +9,9 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/minipg/minipg/catalog"
-	"github.com/minipg/minipg/engine"
 	"github.com/minipg/minipg/locks"
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/sql/analyze"
-	"github.com/minipg/minipg/sql/ddl"
-	"github.com/minipg/minipg/storage"
-	"github.com/minipg/minipg/types"
 )
 
 // copyFormat is COPY's FORMAT.
@@ -362,115 +358,6 @@ func fileError(err error, format, name string) *pgerr.Error {
 	return pgerr.Wrap(err, code, format, name, why)
 }
 
-// copyBatchRows is how many rows COPY FROM collects before it inserts them.
-const (
-	copyBatchRows  = 1000
-	copyBatchBytes = 64 << 10
-)
-
-// copyInsert is the table COPY FROM fills.
-type copyInsert struct {
-	u     *utility
-	rel   *catalog.Relation
-	table *engine.Table
-	check *rowChecker
-	where ddl.RowFunc // nil: every row
-	opts  engine.InsertOptions
-	atts  []int
-	rows  [][]types.Datum
-	lines []int64 // of each row
-	n     int
-	bytes int
-	// failedLine is that of the row that could not be inserted, 0 if the fault is not a row's.
-	failedLine int64
-	freeze     bool
-	arena      []byte
-	tids       []engine.TID
-	total      int64
-}
-
-func (u *utility) newCopyInsert(rel *catalog.Relation, atts []int, o *copyOptions) (*copyInsert, error) {
-	s := u.s
-	t, err := s.eng.OpenTable(u.ctx, rel)
-	if err != nil {
-		return nil, err
-	}
-	c := &copyInsert{u: u, rel: rel, table: t, atts: atts, lines: make([]int64, copyBatchRows), freeze: o.freeze}
-	c.opts.Frozen = o.freeze
-	c.opts.Ring = s.srv.eng.Pool().NewRing(storage.RingBulkWrite)
-	if c.check, err = s.newRowChecker(u.ctx, rel, atts); err != nil {
-		return nil, err
-	}
-	backing := make([]types.Datum, copyBatchRows*len(rel.Attrs))
-	for i := range copyBatchRows {
-		c.rows = append(c.rows, backing[i*len(rel.Attrs):(i+1)*len(rel.Attrs)])
-	}
-	return c, nil
-}
-
-// checkFreeze refuses FREEZE where other transactions could see the rows too early.
-func (c *copyInsert) checkFreeze() error {
-	if c.freeze && !c.u.s.eng.MadeHere(c.rel.File) {
-		return pgerr.New(pgerr.ObjectNotInPrerequisiteState,
-			"cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction")
-	}
-	return nil
-}
-
-// row is the row to fill in next.
-func (c *copyInsert) row() []types.Datum { return c.rows[c.n] }
-
-// keep copies bytes into memory that lasts until the batch is inserted.
-func (c *copyInsert) keep(b []byte) []byte {
-	if len(c.arena)+len(b) > cap(c.arena) {
-		c.arena = make([]byte, 0, max(2*copyBatchBytes, len(b)))
-	}
-	at := len(c.arena)
-	c.arena = append(c.arena, b...)
-	return c.arena[at:len(c.arena):len(c.arena)]
-}
-
-// add takes the row that was filled in, from a line.
-func (c *copyInsert) add(size int, line int64) error {
-	if c.where != nil {
-		d, err := c.where(c.u.ctx, c.rows[c.n])
-		if err != nil {
-			return err
-		}
-		if d.Null || !d.Bool() {
-			return nil
-		}
-	}
-	if err := c.check.row(c.u.ctx, c.rows[c.n]); err != nil {
-		return err
-	}
-	c.lines[c.n] = line
-	c.n++
-	c.bytes += size
-	c.total++
-	if c.n == len(c.rows) || c.bytes >= copyBatchBytes*4 {
-		return c.flush()
-	}
-	return nil
-}
-
-func (c *copyInsert) flush() error {
-	if c.n == 0 {
-		return nil
-	}
-	var err error
-	failed := -1
-	opts := c.opts
-	opts.FailedRow = &failed
-	c.tids, err = c.table.InsertBatch(c.u.ctx, c.u.s.eng, c.rows[:c.n], c.tids[:0], opts)
-	if failed >= 0 {
-		c.failedLine = c.lines[failed]
-	}
-	c.n, c.bytes = 0, 0
-	c.arena = c.arena[:0]
-	return err
-}
-
 // copyFrom loads a table and returns how many rows.
 func (u *utility) copyFrom(n *pg_query.CopyStmt, o *copyOptions) (int64, error) {
 	rel, atts, err := u.copyRelation(n, locks.RowExclusive)
@@ -490,6 +377,7 @@ func (u *utility) copyFrom(n *pg_query.CopyStmt, o *copyOptions) (int64, error) 
 	if err != nil {
 		return 0, err
 	}
+	ins.alone = ins.readsAlone() && n.WhereClause == nil
 	if n.WhereClause != nil {
 		e, err := analyze.AnalyzeExpr(u.s.analyzeContext(u.ctx, nil), n.WhereClause, u.text, rel, analyze.ForCopyWhere)
 		if err != nil {
@@ -519,15 +407,13 @@ func (u *utility) copyFrom(n *pg_query.CopyStmt, o *copyOptions) (int64, error) 
 		}
 	}
 	u.s.block.used = true
+	defer ins.stop()
 	r := &copyReader{src: src, o: o, ins: ins, rel: rel, s: u.s}
 	if err = ins.checkFreeze(); err == nil {
 		err = r.run()
 	}
-	if err == nil {
-		err = ins.flush()
-		if err != nil {
-			err = r.context(err)
-		}
+	if ferr := ins.finish(err == nil); ferr != nil { // of rows before the one err is about
+		err = r.context(ferr)
 	}
 	if err != nil && src.file == nil {
 		err = drainCopy(src, err)

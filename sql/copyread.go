@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/pgerr"
@@ -187,15 +188,19 @@ func (r *copyReader) endOfData(line []byte) ([]byte, error) {
 // scanText finds the end of a line of text format: a newline after a backslash is data.
 func scanText(b []byte, from int) int {
 	for from < len(b) {
-		i := bytes.IndexByte(b[from:], '\n')
-		j := bytes.IndexByte(b[from:], '\r')
-		if j >= 0 && (i < 0 || j < i) {
-			i = j
+		// A carriage return counts only before the newline: the rest of the buffer is not searched for
+		// one again with every line.
+		end := len(b)
+		if i := bytes.IndexByte(b[from:], '\n'); i >= 0 {
+			end = from + i
 		}
-		if i < 0 {
+		i := end
+		if j := bytes.IndexByte(b[from:end], '\r'); j >= 0 {
+			i = from + j
+		}
+		if i == len(b) {
 			return len(b)
 		}
-		i += from
 		n := 0
 		for k := i - 1; k >= 0 && b[k] == '\\'; k-- {
 			n++
@@ -458,6 +463,10 @@ func (r *copyReader) convert(a *catalog.Attribute, raw []byte) (types.Datum, err
 			return types.Datum{}, err
 		}
 		return types.Datum{B: r.ins.keep(raw)}, nil
+	case types.Bpchar:
+		if d, ok := r.padded(a, raw); ok {
+			return d, nil
+		}
 	}
 	if err := checkEncoding(raw); err != nil {
 		return types.Datum{}, err
@@ -467,6 +476,24 @@ func (r *copyReader) convert(a *catalog.Attribute, raw []byte) (types.Datum, err
 		d.B = r.ins.keep(d.B)
 	}
 	return d, err
+}
+
+// padded is a char(n) of ASCII with its blanks.
+func (r *copyReader) padded(a *catalog.Attribute, raw []byte) (types.Datum, bool) {
+	n := int(a.Typmod) - 4
+	if n < len(raw) {
+		return types.Datum{}, false
+	}
+	for _, c := range raw {
+		if c == 0 || c >= utf8.RuneSelf {
+			return types.Datum{}, false
+		}
+	}
+	to := r.ins.room(n)
+	for i := copy(to, raw); i < n; i++ {
+		to[i] = ' '
+	}
+	return types.Datum{B: to}, true
 }
 
 // smallInt reads up to nine digits.

@@ -1,10 +1,12 @@
 package sql
 
 import (
+	"bytes"
 	"context"
 	"sort"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
@@ -336,12 +338,10 @@ func (s *Session) param(typ types.OID, format int16, raw []byte) (types.Datum, e
 
 // checkEncoding refuses text that is not UTF-8 without NUL.
 func checkEncoding(raw []byte) error {
-	for _, b := range raw {
-		if b == 0 || b >= 0x80 {
-			return parse.InvalidEncoding(string(raw))
-		}
+	if utf8.Valid(raw) && bytes.IndexByte(raw, 0) < 0 {
+		return nil
 	}
-	return nil
+	return parse.InvalidEncoding(string(raw))
 }
 
 func (p *portal) setFormats(cols []Column, formats []int16) error {

@@ -27,6 +27,12 @@ func TruncateName(b []byte) []byte {
 
 // charPrefix returns how many bytes the first n characters take, and how many characters there are up to n.
 func charPrefix(b []byte, n int) (bytes, chars int) {
+	for bytes+8 <= len(b) && chars+8 <= n {
+		if binary.NativeEndian.Uint64(b[bytes:])&0x8080808080808080 != 0 {
+			break
+		}
+		bytes, chars = bytes+8, chars+8
+	}
 	for bytes < len(b) && chars < n {
 		if b[bytes] < utf8.RuneSelf {
 			bytes++

@@ -1,0 +1,282 @@
+package sql
+
+import (
+	"context"
+
+	"github.com/minipg/minipg/catalog"
+	"github.com/minipg/minipg/engine"
+	"github.com/minipg/minipg/pgerr"
+	"github.com/minipg/minipg/sql/ddl"
+	"github.com/minipg/minipg/storage"
+	"github.com/minipg/minipg/types"
+)
+
+const (
+	// copyBatchRows is how many rows COPY FROM collects before it inserts them.
+	copyBatchRows  = 1000
+	copyBatchBytes = 256 << 10 // or as soon as they are this long
+	// copyBatches are on their way at a time: one being read, one waiting, one being inserted.
+	copyBatches = 3
+)
+
+// copyBatch is some rows of COPY FROM on their way into the table.
+type copyBatch struct {
+	rows    [][]types.Datum
+	lines   []int64 // of each row
+	n       int
+	bytes   int
+	arena   []byte // the rows' values
+	encoded engine.EncodedRows
+	plain   bool // encoded holds all rows
+	// err is why the batch could not be inserted, failedLine the line of the row at fault, if one is.
+	err        error
+	failedLine int64
+	panicked   any
+}
+
+func newCopyBatch(columns int) *copyBatch {
+	b := &copyBatch{lines: make([]int64, copyBatchRows)}
+	backing := make([]types.Datum, copyBatchRows*columns)
+	for i := range copyBatchRows {
+		b.rows = append(b.rows, backing[i*columns:(i+1)*columns])
+	}
+	return b
+}
+
+func (b *copyBatch) reset() {
+	b.n, b.bytes, b.arena = 0, 0, b.arena[:0]
+	b.err, b.failedLine = nil, 0
+}
+
+// copyInsert is the table COPY FROM fills. Where reading a row takes nothing of the session that
+// inserting one does, a second goroutine inserts a batch while the next is read and encoded.
+type copyInsert struct {
+	u     *utility
+	rel   *catalog.Relation
+	table *engine.Table
+	check *rowChecker
+	where ddl.RowFunc // nil: every row
+	opts  engine.InsertOptions
+	atts  []int
+	cur   *copyBatch // being filled
+	// failedLine is that of the row that could not be inserted, 0 if the fault is not a row's.
+	failedLine int64
+	freeze     bool
+	tids       []engine.TID
+	total      int64
+
+	alone   bool            // rows are read without the session
+	work    chan *copyBatch // to the inserting goroutine; nil while there is none
+	done    chan *copyBatch // and back
+	batches int             // made
+	failed  error           // of a batch; nothing is inserted after it
+}
+
+func (u *utility) newCopyInsert(rel *catalog.Relation, atts []int, o *copyOptions) (*copyInsert, error) {
+	s := u.s
+	t, err := s.eng.OpenTable(u.ctx, rel)
+	if err != nil {
+		return nil, err
+	}
+	c := &copyInsert{u: u, rel: rel, table: t, atts: atts, freeze: o.freeze, cur: newCopyBatch(len(rel.Attrs)), batches: 1}
+	c.opts.Frozen = o.freeze
+	c.opts.Ring = s.srv.eng.Pool().NewRing(storage.RingBulkWrite)
+	c.check, err = s.newRowChecker(u.ctx, rel, atts)
+	return c, err
+}
+
+// checkFreeze refuses FREEZE where other transactions could see the rows too early.
+func (c *copyInsert) checkFreeze() error {
+	if c.freeze && !c.u.s.eng.MadeHere(c.rel.File) {
+		return pgerr.New(pgerr.ObjectNotInPrerequisiteState,
+			"cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction")
+	}
+	return nil
+}
+
+// readsAlone tells whether no expression is computed for a row and no type's input looks anything up.
+func (c *copyInsert) readsAlone() bool {
+	if !c.check.constant() || !c.table.InsertsAlone() {
+		return false
+	}
+	for _, att := range c.atts {
+		if !readsNothing(c.rel.Attrs[att].Type) {
+			return false
+		}
+	}
+	return true
+}
+
+// readsNothing tells whether reading a value of a type looks into no catalog.
+func readsNothing(t types.OID) bool {
+	switch t {
+	case types.Bool, types.Int2, types.Int4, types.Int8, types.Float4, types.Float8, types.Numeric, types.Text,
+		types.Varchar, types.Bpchar, types.Bytea, types.Date, types.Time, types.Timestamp, types.Timestamptz,
+		types.Interval, types.Uuid:
+		return true
+	}
+	return false
+}
+
+// row is the row to fill in next.
+func (c *copyInsert) row() []types.Datum { return c.cur.rows[c.cur.n] }
+
+// room returns n bytes that last until the batch is inserted.
+func (c *copyInsert) room(n int) []byte {
+	b := c.cur
+	if len(b.arena)+n > cap(b.arena) {
+		b.arena = make([]byte, 0, max(2*copyBatchBytes, n)) // rows go on using the old one
+	}
+	at := len(b.arena)
+	b.arena = b.arena[:at+n]
+	return b.arena[at : at+n : at+n]
+}
+
+// keep copies bytes into memory that lasts until the batch is inserted.
+func (c *copyInsert) keep(b []byte) []byte {
+	to := c.room(len(b))
+	copy(to, b)
+	return to
+}
+
+// add takes the row that was filled in, from a line.
+func (c *copyInsert) add(size int, line int64) error {
+	b := c.cur
+	if c.where != nil {
+		d, err := c.where(c.u.ctx, b.rows[b.n])
+		if err != nil {
+			return err
+		}
+		if d.Null || !d.Bool() {
+			return nil
+		}
+	}
+	if err := c.check.row(c.u.ctx, b.rows[b.n]); err != nil {
+		return err
+	}
+	b.lines[b.n] = line
+	b.n++
+	b.bytes += size
+	c.total++
+	if b.n == len(b.rows) || b.bytes >= copyBatchBytes {
+		return c.flush()
+	}
+	return nil
+}
+
+// flush inserts the batch, or has it inserted; the error may be an earlier batch's then.
+func (c *copyInsert) flush() error {
+	b := c.cur
+	if !c.alone {
+		c.insert(c.u.ctx, b)
+		return c.take(b)
+	}
+	b.plain = c.table.Encode(&b.encoded, b.rows[:b.n])
+	if c.work == nil {
+		c.start()
+	}
+	c.work <- b
+	if c.batches < copyBatches {
+		c.batches++
+		c.cur = newCopyBatch(len(c.rel.Attrs))
+		return nil
+	}
+	return c.take(<-c.done)
+}
+
+// start starts the inserting goroutine; stop ends it.
+func (c *copyInsert) start() {
+	c.work, c.done = make(chan *copyBatch, copyBatches), make(chan *copyBatch, copyBatches)
+	go func(ctx context.Context, work <-chan *copyBatch, done chan<- *copyBatch) {
+		defer close(done)
+		defer c.u.s.eng.Lend()()
+		failed := false
+		for b := range work {
+			if !failed {
+				c.insertGuarded(ctx, b)
+			}
+			failed = failed || b.err != nil || b.panicked != nil
+			done <- b
+		}
+	}(c.u.ctx, c.work, c.done)
+}
+
+// insertGuarded is insert on a goroutine whose panic nobody else would meet.
+func (c *copyInsert) insertGuarded(ctx context.Context, b *copyBatch) {
+	defer func() { b.panicked = recover() }()
+	c.insert(ctx, b)
+}
+
+// insert inserts a batch and notes in it what came of that.
+func (c *copyInsert) insert(ctx context.Context, b *copyBatch) {
+	failed := -1
+	opts := c.opts
+	opts.FailedRow = &failed
+	if rows := b.rows[:b.n]; b.plain {
+		c.tids, b.err = c.table.InsertEncoded(ctx, c.u.s.eng, &b.encoded, rows, c.tids[:0], opts)
+	} else {
+		c.tids, b.err = c.table.InsertBatch(ctx, c.u.s.eng, rows, c.tids[:0], opts)
+	}
+	if b.err != nil && failed >= 0 {
+		b.failedLine = b.lines[failed]
+	}
+}
+
+// take takes a batch back that was inserted, to be filled again.
+func (c *copyInsert) take(b *copyBatch) error {
+	if b.panicked != nil {
+		panic(b.panicked) // in the goroutine that answers for the session
+	}
+	err := b.err
+	c.failedLine = b.failedLine
+	b.reset()
+	c.cur = b
+	c.failed = err
+	return err
+}
+
+// finish waits for what is being inserted and, if all was read, inserts the rest. An error is that of
+// the first batch that failed.
+func (c *copyInsert) finish(all bool) error {
+	if c.failed != nil {
+		return nil // has been reported
+	}
+	if all && c.cur.n > 0 {
+		if c.work == nil {
+			c.insert(c.u.ctx, c.cur)
+			return c.take(c.cur)
+		}
+		c.cur.plain = c.table.Encode(&c.cur.encoded, c.cur.rows[:c.cur.n])
+		c.work <- c.cur
+	}
+	if c.work == nil {
+		return nil
+	}
+	close(c.work)
+	c.work = nil
+	var err error
+	for b := range c.done { // until the goroutine has ended
+		if err == nil {
+			err = c.take(b)
+		}
+	}
+	return err
+}
+
+// stop ends the inserting goroutine, if there is one.
+func (c *copyInsert) stop() {
+	if c.work == nil {
+		return
+	}
+	close(c.work)
+	c.work = nil
+	var panicked any
+	for b := range c.done { // until the goroutine has ended
+		if b.panicked != nil {
+			panicked = b.panicked
+		}
+	}
+	if panicked != nil {
+		panic(panicked)
+	}
+}
