@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh build|test: installs what is missing on a Debian machine, and nothing else.
 #   build: a C compiler (the SQL grammar is C) and psql
-#   test:  also PostgreSQL 15, for pgbench and to compare with
+#   test:  also PostgreSQL 15, for pgbench and to compare with, and Prometheus, to read the metrics
 set -eu
 
 what=${1:-build}
@@ -30,9 +30,15 @@ if [ "$what" = test ]; then
 		missing="$missing procps"
 	fi
 fi
-[ -n "$missing" ] || exit 0
+# Prometheus is taken out of its package, which would start a service. It goes where env.sh looks for tools.
+prometheus=
+if [ "$what" = test ] && ! command -v prometheus >/dev/null 2>&1 && ! [ -x .bin/prometheus ]; then
+	prometheus=yes
+fi
+[ -n "$missing$prometheus" ] || exit 0
 
 if ! command -v apt-get >/dev/null 2>&1; then
+	[ -n "$missing" ] || exit 0 # the tests that want prometheus say that they did not run
 	echo "setup: install these (Debian's names) and start again:$missing" >&2
 	exit 1
 fi
@@ -40,11 +46,11 @@ root=
 if [ "$(id -u)" != 0 ]; then
 	root=sudo
 fi
-echo "setup: installing$missing" >&2
+echo "setup: installing$missing${prometheus:+ prometheus (in .bin)}" >&2
 install() {
 	$root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$@" >/dev/null
 }
-$root apt-get update -qq
+$root apt-get update -qq || [ -z "$missing" ]
 case $missing in
 *postgresql-15*)
 	# Its packages start a server of their own on port 5432, which is not wanted here.
@@ -55,5 +61,17 @@ case $missing in
 	fi
 	;;
 esac
-# shellcheck disable=SC2086 # a list of words
-install $missing
+if [ -n "$missing" ]; then
+	# shellcheck disable=SC2086 # a list of words
+	install $missing
+fi
+if [ -n "$prometheus" ]; then
+	unpacked=$(mktemp -d)
+	trap 'rm -rf "$unpacked"' EXIT
+	mkdir -p .bin
+	if (cd "$unpacked" && apt-get download -qq prometheus && dpkg -x prometheus_*.deb .) >/dev/null 2>&1; then
+		mv "$unpacked/usr/bin/prometheus" .bin/
+	else
+		echo "setup: no prometheus: the test of the dashboard will say that it did not run" >&2
+	fi
+fi
