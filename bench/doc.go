@@ -17,8 +17,9 @@
 // largest and smallest run, over the median.
 //
 // CPU is what the server's processes used while the trial ran, those included that have ended. Memory is the
-// largest sum seen of the anonymous memory of all processes, and of the shared memory, counted once: pages that
-// PostgreSQL's processes share since they forked are counted in each, some 1 MB a process. (The proportional
+// largest sum seen of the anonymous memory of all processes, and of the shared memory, counted once, as much of it
+// as the process has that touched most: pages that PostgreSQL's processes share since they forked are counted in
+// each, some 1 MB a process. (The proportional
 // set size has no such error, but reading it walks the page tables of every process, which with 1 GB of shared
 // buffers slows what is measured. The row of idle connections reads it, after the run.)
 //
