@@ -165,3 +165,16 @@ func TestUsage(t *testing.T) {
 		t.Error("a process that has been reaped is alive")
 	}
 }
+
+func TestInsert(t *testing.T) {
+	table := func(text string) string { return tableBegin + text + tableEnd }
+	for _, c := range []struct{ old, want string }{
+		{"", table("new\n")},
+		{"words\n" + table("old\n") + "more\n", "words\n" + table("new\n") + "more\n"},
+		{"words\n" + tableBegin, "words\n" + tableBegin + table("new\n")},
+	} {
+		if got := insert(c.old, "new\n"); got != c.want {
+			t.Errorf("%q: got %q, want %q", c.old, got, c.want)
+		}
+	}
+}

@@ -6,7 +6,8 @@
 // rounds. Where pgbench is what runs, the constant-answer server of bench/constant runs it too.
 //
 //	bench/run.sh                 the built-in scripts at 8 clients
-//	bench/run.sh all             every row
+//	bench/run.sh all             every row: some two hours
+//	bench/run.sh all -o FILE.md  puts the table into the file, and the runs beside it as JSON
 //	bench/run.sh all --list      the names of the rows
 //	bench/run.sh all --rows=copy --rounds=5
 //

@@ -115,6 +115,22 @@ func (b *bench) report(w io.Writer) error {
 		os.WriteFile(strings.TrimSuffix(b.opts.Out, ".md")+".json", runs, 0o644)) //nolint:gosec // the same
 }
 
+// What stands between these lines is replaced by a new run; what stands around them are people's words on it.
+const (
+	tableBegin = "<!-- bench: begin -->\n"
+	tableEnd   = "<!-- bench: end -->\n"
+)
+
+// insert puts the table into a file in place of the old one, or after what is there.
+func insert(old, text string) string {
+	before, rest, found := strings.Cut(old, tableBegin)
+	_, after, closed := strings.Cut(rest, tableEnd)
+	if !found || !closed {
+		before, after = old, ""
+	}
+	return before + tableBegin + text + tableEnd + after
+}
+
 func markdown(results []result) string {
 	var t strings.Builder
 	t.WriteString("| workload | unit | minipg | PostgreSQL | ratio | goal | spread | CPU s | memory MB | constant |\n" +
