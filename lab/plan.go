@@ -1,0 +1,250 @@
+package lab
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Options are what the command line says.
+type Options struct {
+	Experiments []*Experiment
+	Clients     []int // nil: each table's own
+	Seconds     int   // of one run
+	Rounds      int
+	Quick       bool
+	Budget      time.Duration // 0: none
+	Against     string        // DSN of a PostgreSQL; "" for none
+	Out         string
+	Resume      bool
+	Minipg      string            // another server binary; "" for this one
+	Work        string            // directory for data; "" for a temporary one
+	Spaces      map[string]string // tablespaces A and B
+	Server      []Setting         // for every minipg, over what the experiments say
+}
+
+// The defaults of options that are not given.
+const (
+	DefaultSeconds = 30
+	DefaultRounds  = 4
+	quickSeconds   = 1
+	quickRounds    = 1
+)
+
+// Cell is one run to be made.
+type Cell struct {
+	Experiment *Experiment
+	Table      *Table
+	Config     *Config
+	Clients    int
+	Round      int
+	Seconds    int
+}
+
+// Key tells cells apart, and finds a cell's run in results.json.
+func (c *Cell) Key() string {
+	return runKey(c.Experiment.ID, c.Table.Name, c.Config.Name, c.Clients, c.Round)
+}
+
+func runKey(experiment, table, config string, clients, round int) string {
+	return fmt.Sprintf("%s|%s|%s|%d|%d", experiment, table, config, clients, round)
+}
+
+// The names of the two configurations that tables do not list.
+const (
+	controlName  = "control (the first again)"
+	postgresName = "PostgreSQL"
+)
+
+// columns are the configurations of a table in the order of an odd round: the control is last, so that it
+// is as far from the first as a configuration can be.
+func (t *Table) columns(rounds int, against bool) []*Config {
+	var list []*Config
+	for i := range t.Configs {
+		list = append(list, &t.Configs[i])
+	}
+	if against && t.NoPostgreSQL == "" {
+		list = append(list, &Config{Name: postgresName, postgres: true})
+	}
+	if rounds > 1 {
+		control := t.Configs[0]
+		control.Name, control.control, control.Published, control.Default = controlName, true, nil, false
+		list = append(list, &control)
+	}
+	return list
+}
+
+// Plan lists the runs in their order: of each table the largest client count first, since it warms the machine
+// up, and at each count the rounds A B B A.
+func Plan(o *Options) []*Cell {
+	var cells []*Cell
+	for _, e := range o.Experiments {
+		for _, t := range e.Tables {
+			columns := t.columns(o.Rounds, o.Against != "")
+			counts := t.counts(o, columns)
+			for _, clients := range counts {
+				cells = append(cells, rounds(e, t, columns, clients, o)...)
+			}
+		}
+	}
+	return cells
+}
+
+func rounds(e *Experiment, t *Table, columns []*Config, clients int, o *Options) []*Cell {
+	var cells []*Cell
+	for r := range o.Rounds {
+		order := slices.Clone(columns)
+		if r%2 == 1 {
+			slices.Reverse(order)
+		}
+		for _, c := range order {
+			if o.Clients == nil && !o.Quick && !slices.Contains(t.clientsOf(c), clients) {
+				continue
+			}
+			cells = append(cells, &Cell{Experiment: e, Table: t, Config: c, Clients: clients, Round: r, Seconds: o.Seconds})
+		}
+	}
+	return cells
+}
+
+// clientsOf are a column's client counts where the command line names none. PostgreSQL goes wherever
+// a configuration of the table's goes.
+func (t *Table) clientsOf(c *Config) []int {
+	switch {
+	case c.postgres:
+		all := slices.Clone(t.Clients)
+		for i := range t.Configs {
+			all = append(all, t.Configs[i].Clients...)
+		}
+		return all
+	case c.Clients != nil:
+		return c.Clients
+	}
+	return t.Clients
+}
+
+// counts are the client counts of a table, the largest first.
+func (t *Table) counts(o *Options, columns []*Config) []int {
+	var list []int
+	switch {
+	case o.Clients != nil:
+		list = slices.Clone(o.Clients)
+	case o.Quick:
+		list = slices.Clone(t.Quick)
+	default:
+		for _, c := range columns {
+			list = append(list, t.clientsOf(c)...)
+		}
+	}
+	slices.Sort(list)
+	list = slices.Compact(list)
+	slices.Reverse(list)
+	return list
+}
+
+// overheadSeconds is about what a run takes besides its own time: start, two resets, warm-up, stop.
+const overheadSeconds = 2.5
+
+// Fit chooses the time of a run and, where that is not enough, fewer rounds and client counts, so
+// that all runs end within the budget.
+func Fit(o *Options, cells []*Cell) []*Cell {
+	seconds := o.Budget.Seconds()
+	for {
+		each := seconds/float64(len(cells)) - overheadSeconds
+		if each >= 2 {
+			for _, c := range cells {
+				c.Seconds = min(o.Seconds, int(each))
+			}
+			return cells
+		}
+		thinner := thin(cells)
+		if len(thinner) == len(cells) {
+			for _, c := range cells {
+				c.Seconds = 1
+			}
+			return cells
+		}
+		cells = thinner
+	}
+}
+
+// thin takes away a client count of the table that has most runs, one in the middle of its list.
+func thin(cells []*Cell) []*Cell {
+	runs := map[*Table]int{}
+	counts := map[*Table][]int{}
+	var most *Table
+	for _, c := range cells {
+		runs[c.Table]++
+		if !slices.Contains(counts[c.Table], c.Clients) {
+			counts[c.Table] = append(counts[c.Table], c.Clients)
+		}
+	}
+	for _, c := range cells {
+		if len(counts[c.Table]) > 1 && (most == nil || runs[c.Table] > runs[most]) {
+			most = c.Table
+		}
+	}
+	if most == nil {
+		return cells
+	}
+	list := counts[most]
+	drop := list[len(list)/2]
+	if len(list) == 2 {
+		drop = list[1] // the smaller one: the experiments are about many clients
+	}
+	return slices.DeleteFunc(cells, func(c *Cell) bool { return c.Table == most && c.Clients == drop })
+}
+
+// Complete fills in what was not given (0) and refuses what cannot be.
+func (o *Options) Complete(each time.Duration, rounds int) error {
+	o.Seconds, o.Rounds = int(each/time.Second), rounds
+	switch {
+	case each < 0 || each%time.Second != 0:
+		return fmt.Errorf("--time %v: pgbench takes whole seconds", each)
+	case rounds < 0:
+		return fmt.Errorf("--rounds %d: there must be at least one", rounds)
+	}
+	if o.Seconds == 0 {
+		o.Seconds = DefaultSeconds
+		if o.Quick {
+			o.Seconds = quickSeconds
+		}
+	}
+	if o.Rounds == 0 {
+		o.Rounds = DefaultRounds
+		if o.Quick {
+			o.Rounds = quickRounds
+		}
+	}
+	return nil
+}
+
+// Estimate says how many runs there would be, how long they would take, and with how many clients and
+// how long each table would be run.
+func Estimate(o *Options) (runs int, estimate time.Duration, tables []string) {
+	cells := Plan(o)
+	if o.Budget > 0 {
+		cells = Fit(o, cells)
+	}
+	var seconds float64
+	counts := map[*Table][]int{}
+	for _, c := range cells {
+		seconds += float64(c.Seconds) + overheadSeconds
+		if !slices.Contains(counts[c.Table], c.Clients) {
+			counts[c.Table] = append(counts[c.Table], c.Clients)
+		}
+	}
+	for _, e := range o.Experiments {
+		for _, t := range e.Tables {
+			made := 0
+			for _, c := range cells {
+				if c.Table == t {
+					made++
+				}
+			}
+			slices.Reverse(counts[t])
+			tables = append(tables, fmt.Sprintf("%-4s %s: %d runs, clients %v", e.ID, t.Name, made, counts[t]))
+		}
+	}
+	return len(cells), (time.Duration(seconds) * time.Second).Round(time.Second), tables
+}
