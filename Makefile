@@ -1,4 +1,4 @@
-.PHONY: build run test check fmt lint bench goldens
+.PHONY: build run test check fmt lint bench lab goldens
 
 build:
 	go build -buildvcs=false -o bin/minipg ./cmd/minipg
@@ -26,6 +26,10 @@ lint:
 # pgbench side by side against minipg and PostgreSQL 15.
 bench:
 	./bench/run.sh
+
+# The experiments; docs/lab.md says what to do with it.
+lab:
+	go build -o bin/minipg-lab ./cmd/minipg-lab
 
 # Records the goldens anew from a PostgreSQL 15 that the script starts.
 goldens:

@@ -62,6 +62,9 @@ func TestFloors(t *testing.T) {
 			continue
 		}
 		for _, imported := range p.Imports {
+			if strings.HasPrefix(imported, "gonum.org/") && from.line != "lab" {
+				t.Errorf("%s imports %s: plots are the lab's alone", p.ImportPath, imported)
+			}
 			if imported != module && !strings.HasPrefix(imported, module+"/") {
 				continue
 			}

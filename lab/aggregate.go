@@ -73,6 +73,21 @@ func (a *aggregated) base() *column {
 	return nil
 }
 
+// last is the largest client count at which there is something to compare with.
+func (a *aggregated) last() int {
+	last := a.clients[len(a.clients)-1]
+	base := a.base()
+	if base == nil {
+		return last
+	}
+	for _, clients := range slices.Backward(a.clients) {
+		if len(base.rounds(clients)) > 0 {
+			return clients
+		}
+	}
+	return last
+}
+
 // control is the difference of the first configuration to itself.
 func (a *aggregated) control(clients int) stats.Difference {
 	for _, c := range a.columns {
@@ -138,7 +153,9 @@ func p50Of(r *Run) (float64, bool)          { return r.P50MS, r.P50MS > 0 }
 func p99Of(r *Run) (float64, bool)          { return r.P99MS, r.P99MS > 0 }
 
 // sleepsPerBlock is sleeps per 1,000 blocks.
-func (c *column) sleepsPerBlock(clients int) float64 { return c.ratio(clients, 1000, sleepsOf, blocksOf) }
+func (c *column) sleepsPerBlock(clients int) float64 {
+	return c.ratio(clients, 1000, sleepsOf, blocksOf)
+}
 
 // retention is throughput at a client count against the peak of the column.
 type retention struct {

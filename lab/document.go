@@ -129,8 +129,8 @@ func (g *grid) html(b *strings.Builder) {
 	}
 	b.WriteString("</tr></thead>\n<tbody>\n")
 	for n, r := range g.rows {
-		// A line between groups: the first column repeats within one.
-		if n > 0 && r[0] != g.rows[n-1][0] {
+		// A line between the groups of one client count.
+		if n > 0 && g.head[0] == "clients" && r[0] != g.rows[n-1][0] {
 			b.WriteString("<tr class=\"next\">")
 		} else {
 			b.WriteString("<tr>")
@@ -251,8 +251,9 @@ th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
 tr.next td { border-top: 2px solid var(--soft); }
 .n { text-align: right; }
 .faster { color: var(--faster); } .slower { color: var(--slower); } .noise { color: var(--soft); }
-figure { margin: 1rem 0; color: var(--text); }
-figure svg { width: 100%%; height: auto; max-width: 56rem; display: block; }
+figure { margin: 1rem 0; color: var(--text); overflow-x: auto; }
+figure svg { width: 100%%; height: auto; min-width: 38rem; max-width: 56rem; display: block; }
+figure text { fill: currentColor; }
 details { margin: 0.8rem 0; } summary { cursor: pointer; color: var(--link); }
 </style>
 </head>

@@ -158,11 +158,11 @@ func e3() *Experiment {
 		Tables: []*Table{
 			{
 				Name: "1 kB inserts", Workload: insertWorkload(), Configs: configs,
-				Clients: []int{4, 16}, Quick: []int{4, 16}, Sleeps: ExtensionSleeps,
+				Clients: []int{4, 16}, Quick: []int{16}, Sleeps: ExtensionSleeps,
 			},
 			{
 				Name: "COPY", Workload: copyWorkload(), Configs: configs,
-				Clients: []int{4, 16}, Quick: []int{4, 16}, Sleeps: ExtensionSleeps,
+				Clients: []int{4, 16}, Quick: []int{16}, Sleeps: ExtensionSleeps,
 			},
 		},
 	}
@@ -179,7 +179,7 @@ func e10() *Experiment {
 		Question:  "How many blocks does each policy leave unused behind a burst, and does VACUUM give them back?",
 		Published: "2000 surplus pages were feared on the list.",
 		Tables: []*Table{{
-			Workload: w, Clients: []int{100}, Quick: []int{50, 100}, Sleeps: ExtensionSleeps,
+			Workload: w, Clients: []int{100}, Quick: []int{100}, Sleeps: ExtensionSleeps,
 			Configs: []Config{
 				config("one block", "fixed", "1", "fsm"), config("800 self", "fixed", "800", "self"),
 				config("1000 fsm", "fixed", "1000", "fsm"), config("waiters", "waiters", "1", "fsm"),

@@ -16,7 +16,7 @@ func readings(a *aggregated) []string {
 	if base == nil {
 		return nil
 	}
-	last := a.clients[len(a.clients)-1]
+	last := a.last()
 	if text := noiseText(a); text != "" {
 		list = append(list, text)
 	}
@@ -181,7 +181,7 @@ func Conclusions(res *Results, experiments []*Experiment) []string {
 }
 
 func conclusion(e *Experiment, a *aggregated) string {
-	clients := a.clients[len(a.clients)-1]
+	clients := a.last()
 	name := e.ID
 	if a.table.Name != "" {
 		name += " " + a.table.Name
@@ -198,7 +198,7 @@ func conclusion(e *Experiment, a *aggregated) string {
 
 // sleepsLine names the sleeps per 1,000 blocks of each configuration and their ratios.
 func sleepsLine(a *aggregated) string {
-	clients := a.clients[len(a.clients)-1]
+	clients := a.last()
 	var parts []string
 	for _, g := range lockGroups(a) {
 		for _, c := range g {

@@ -111,11 +111,10 @@ func (r *reporter) front() {
 			failed, shortened)))
 	}
 	r.doc.add(heading{2, "Machine and settings"}, machineGrid(res))
+	r.doc.add(paragraph("Every minipg has " + settingsText(res.Settings) +
+		"; what an experiment does not set is at its default."))
 	if res.PostgreSQL != nil {
-		r.doc.add(paragraph(res.PostgreSQL.Version+" with "+settingsText(res.PostgreSQL.Settings)+"."),
-			paragraph("minipg has the same settings where it is not said otherwise: "+settingsText(res.Settings)+"."))
-	} else {
-		r.doc.add(paragraph("Every minipg has " + settingsText(res.Settings) + "; the rest is at its default."))
+		r.doc.add(paragraph("PostgreSQL: " + res.PostgreSQL.Version + ", with " + settingsText(res.PostgreSQL.Settings) + "."))
 	}
 	if len(res.Notes) > 0 {
 		r.doc.add(bullets(res.Notes))
@@ -338,7 +337,7 @@ func retentionGrid(a *aggregated) *grid {
 	}
 	g := &grid{head: []string{"configuration", "peak at"}, text: 1}
 	for _, clients := range a.clients {
-		g.head = append(g.head, fmt.Sprintf("%d clients", clients))
+		g.head = append(g.head, fmt.Sprintf("at %d", clients))
 	}
 	for _, c := range a.columns {
 		list := c.retentions()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,6 +61,7 @@ func Execute(ctx context.Context, o *Options, out, progressTo io.Writer) (err er
 	if err := l.describe(ctx, cells); err != nil {
 		return err
 	}
+	cells = l.withinConnections(cells)
 	l.progress = newProgress(progressTo, cells, l.results)
 	runErr := l.runAll(ctx, cells)
 	l.progress.end()
@@ -116,7 +118,7 @@ func (l *lab) cleanUp() error {
 func (l *lab) describe(ctx context.Context, cells []*Cell) error {
 	buffers := "512MB"
 	if l.opts.Quick {
-		buffers = "16MB"
+		buffers = "64MB"
 	}
 	most := 0
 	tablespaces := false
@@ -163,6 +165,37 @@ func (l *lab) describe(ctx context.Context, cells []*Cell) error {
 	}
 	res.PostgreSQL, err = l.foreign.describe(ctx)
 	return err
+}
+
+// withinConnections leaves out the runs that PostgreSQL has too few connections for.
+func (l *lab) withinConnections(cells []*Cell) []*Cell {
+	if l.foreign == nil {
+		return cells
+	}
+	// Connections of superusers are not counted out, and the lab itself has two.
+	const own = 2
+	limit := 0
+	for _, s := range l.results.PostgreSQL.Settings {
+		switch s.Name {
+		case "max_connections":
+			if n, err := strconv.Atoi(s.Value); err == nil {
+				limit = n - own
+			}
+		case "shared_buffers":
+			if s.Value != l.results.Settings[0].Value {
+				l.note("PostgreSQL has shared_buffers = %s, minipg %s: where data outgrow them, the two cannot be compared.",
+					s.Value, l.results.Settings[0].Value)
+			}
+		}
+	}
+	return slices.DeleteFunc(cells, func(c *Cell) bool {
+		much := c.Config.postgres && c.Clients > limit
+		if much {
+			l.note("PostgreSQL was not run with %d clients: it takes %d connections.", c.Clients, limit+own)
+			l.results.Planned--
+		}
+		return much
+	})
 }
 
 func (l *lab) addFileSystem(use, dir string) {
