@@ -24,7 +24,7 @@ func e7() *Experiment {
 		Tables: []*Table{{
 			Workload: leafWorkload("INSERT INTO ordered (value) VALUES ('abcdefghijklmnoprsqtuvwxyz');\n", "ordered",
 				"CREATE UNLOGGED TABLE ordered (id serial primary key, value text not null)"),
-			Clients: []int{1, 8, 32, 64, 150}, Quick: []int{8, 64}, Sleeps: LeafWaits, PublishedRatio: 1.47,
+			Clients: []int{1, 8, 32, 64, 150}, Quick: []int{8, 64}, Few: []int{1, 8, 64, 150}, Sleeps: LeafWaits, PublishedRatio: 1.47,
 			Configs: []Config{
 				{Name: "upgrade, no fast path", Settings: leaf("upgrade", "off"), Published: map[int]Figure{150: {TPS: 157473}}},
 				{Name: "exclusive, no fast path", Settings: leaf("exclusive", "off"), Published: map[int]Figure{150: {TPS: 231374}}},
@@ -61,12 +61,12 @@ func e8() *Experiment {
 		Tables: []*Table{
 			{
 				Name: "as published, no index", Workload: leafWorkload(script, "unordered", create),
-				Clients: clients, Quick: []int{18, 72}, Sleeps: LeafWaits, Configs: configs,
+				Clients: clients, Quick: []int{18, 72}, Few: []int{18, 72}, Sleeps: LeafWaits, Configs: configs,
 			},
 			{
 				Name:     "with an index",
 				Workload: leafWorkload(script, "unordered", create, "CREATE INDEX unordered_i ON unordered (i)"),
-				Clients:  clients, Quick: []int{18, 72}, Sleeps: LeafWaits, Configs: indexed,
+				Clients:  clients, Quick: []int{18, 72}, Few: []int{18, 72}, Sleeps: LeafWaits, Configs: indexed,
 			},
 		},
 	}
@@ -82,7 +82,7 @@ func e9() *Experiment {
 		Question:  "Does latching the leaf exclusively at once help where all insertions go to the same place?",
 		Published: "The message of PostgreSQL's commit d2086b08b0 names a corner case of 4.5 times.",
 		Tables: []*Table{{
-			Workload: w, Clients: []int{1, 8, 36, 72}, Quick: []int{8, 72}, Sleeps: LeafWaits, PublishedRatio: 4.5,
+			Workload: w, Clients: []int{1, 8, 36, 72}, Quick: []int{8, 72}, Few: []int{8, 72}, Sleeps: LeafWaits, PublishedRatio: 4.5,
 			Configs: []Config{
 				{Name: "upgrade", Settings: leaf("upgrade", "on")},
 				{Name: "exclusive", Settings: leaf("exclusive", "on")},

@@ -24,6 +24,8 @@ type Table struct {
 	Configs  []Config
 	Clients  []int
 	Quick    []int // client counts of --quick
+	Few      []int // client counts where a budget does not suffice for all
+	Minor    bool  // fewer rounds are made of it first
 	// Sleeps tells which waits the second plot shows.
 	Sleeps SleepKind
 	// NoPostgreSQL says why the table cannot be run there; "" if it can.

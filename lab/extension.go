@@ -80,7 +80,7 @@ func e1() *Experiment {
 		{"1000 self", "1000", "self", nil},
 	}
 	t := &Table{
-		Workload: insertWorkload(), Clients: clients, Quick: []int{1, 8}, Sleeps: ExtensionSleeps,
+		Workload: insertWorkload(), Clients: clients, Quick: []int{1, 8}, Few: []int{1, 8, 64}, Sleeps: ExtensionSleeps,
 	}
 	for _, lock := range []struct{ lock, prepare string }{{"heavyweight", "under"}, {"table", "before"}} {
 		for _, w := range ways {
@@ -121,7 +121,7 @@ func e2() *Experiment {
 		Published: "pgsql-hackers, \"Relation extension scalability\" (2015-16), TPS and the count of ProcSleep of a run whose " +
 			"length was not given: ten blocks had 6 to 8 times fewer.",
 		Tables: []*Table{{
-			Workload: copyWorkload(), Clients: []int{2, 3, 4, 8, 16}, Quick: []int{2, 4}, Sleeps: ExtensionSleeps,
+			Workload: copyWorkload(), Clients: []int{2, 3, 4, 8, 16}, Quick: []int{2, 4}, Few: []int{1, 4, 64}, Sleeps: ExtensionSleeps,
 			Configs: []Config{
 				config("heavyweight", "under", "1", one), config("heavyweight", "under", "10", ten),
 				config("table", "before", "1", nil), config("table", "before", "10", nil),
@@ -158,11 +158,11 @@ func e3() *Experiment {
 		Tables: []*Table{
 			{
 				Name: "1 kB inserts", Workload: insertWorkload(), Configs: configs,
-				Clients: []int{4, 16}, Quick: []int{16}, Sleeps: ExtensionSleeps,
+				Clients: []int{4, 16}, Quick: []int{16}, Few: []int{16}, Minor: true, Sleeps: ExtensionSleeps,
 			},
 			{
 				Name: "COPY", Workload: copyWorkload(), Configs: configs,
-				Clients: []int{4, 16}, Quick: []int{16}, Sleeps: ExtensionSleeps,
+				Clients: []int{4, 16}, Quick: []int{16}, Few: []int{16}, Minor: true, Sleeps: ExtensionSleeps,
 			},
 		},
 	}
@@ -179,7 +179,7 @@ func e10() *Experiment {
 		Question:  "How many blocks does each policy leave unused behind a burst, and does VACUUM give them back?",
 		Published: "2000 surplus pages were feared on the list.",
 		Tables: []*Table{{
-			Workload: w, Clients: []int{100}, Quick: []int{100}, Sleeps: ExtensionSleeps,
+			Workload: w, Clients: []int{100}, Quick: []int{100}, Few: []int{100}, Sleeps: ExtensionSleeps,
 			Configs: []Config{
 				config("one block", "fixed", "1", "fsm"), config("800 self", "fixed", "800", "self"),
 				config("1000 fsm", "fixed", "1000", "fsm"), config("waiters", "waiters", "1", "fsm"),

@@ -17,7 +17,7 @@ func e5() *Experiment {
 			"gives it back; one session is the uncontended case.",
 		Published: "The thread of E4 claims about 10 times.",
 		Tables: []*Table{{
-			Unit: "acquire+release a second", Clients: []int{1, 2, 8}, Quick: []int{1, 8}, PublishedRatio: 10,
+			Unit: "acquire+release a second", Clients: []int{1, 2, 8}, Quick: []int{1, 8}, Few: []int{1, 8}, PublishedRatio: 10,
 			NoPostgreSQL: "it is a loop inside the process", measure: measureLock,
 			Configs: []Config{
 				{Name: "heavyweight", Settings: []Setting{{"relation_extension_lock", "heavyweight"}}},

@@ -142,57 +142,42 @@ func (t *Table) counts(o *Options, columns []*Config) []int {
 	return list
 }
 
-// overheadSeconds is about what a run takes besides its own time: start, two resets, warm-up, stop.
-const overheadSeconds = 2.5
+// What a run takes besides its own time, about: start, two resets, warm-up, stop.
+const (
+	overheadSeconds      = 1.8
+	quickOverheadSeconds = 1
+)
 
-// Fit chooses the time of a run and, where that is not enough, fewer rounds and client counts, so
-// that all runs end within the budget.
-func Fit(o *Options, cells []*Cell) []*Cell {
-	seconds := o.Budget.Seconds()
-	for {
-		each := seconds/float64(len(cells)) - overheadSeconds
-		if each >= 2 {
-			for _, c := range cells {
-				c.Seconds = min(o.Seconds, int(each))
-			}
-			return cells
-		}
-		thinner := thin(cells)
-		if len(thinner) == len(cells) {
-			for _, c := range cells {
-				c.Seconds = 1
-			}
-			return cells
-		}
-		cells = thinner
+func (o *Options) overhead() float64 {
+	if o.Quick {
+		return quickOverheadSeconds
 	}
+	return overheadSeconds
 }
 
-// thin takes away a client count of the table that has most runs, one in the middle of its list.
-func thin(cells []*Cell) []*Cell {
-	runs := map[*Table]int{}
-	counts := map[*Table][]int{}
-	var most *Table
-	for _, c := range cells {
-		runs[c.Table]++
-		if !slices.Contains(counts[c.Table], c.Clients) {
-			counts[c.Table] = append(counts[c.Table], c.Clients)
+// minSeconds is the shortest run that a budget leads to while there is something else to leave out.
+const minSeconds = 2
+
+// Fit chooses the time of a run so that all of them end within the budget. Where that is not enough, it
+// leaves out, in this order, client counts, rounds of the tables that matter least, rounds of all tables.
+// What cannot be done in the budget even so takes longer.
+func Fit(o *Options, cells []*Cell) []*Cell {
+	steps := []func(*Cell) bool{
+		func(c *Cell) bool { return o.Clients == nil && !o.Quick && !slices.Contains(c.Table.Few, c.Clients) },
+		func(c *Cell) bool { return c.Table.Minor && c.Round >= 2 },
+		func(c *Cell) bool { return c.Round >= 2 },
+	}
+	for {
+		each := o.Budget.Seconds()/float64(len(cells)) - o.overhead()
+		if each >= minSeconds || len(steps) == 0 {
+			for _, c := range cells {
+				c.Seconds = max(1, min(o.Seconds, int(each)))
+			}
+			return cells
 		}
+		cells = slices.DeleteFunc(cells, steps[0])
+		steps = steps[1:]
 	}
-	for _, c := range cells {
-		if len(counts[c.Table]) > 1 && (most == nil || runs[c.Table] > runs[most]) {
-			most = c.Table
-		}
-	}
-	if most == nil {
-		return cells
-	}
-	list := counts[most]
-	drop := list[len(list)/2]
-	if len(list) == 2 {
-		drop = list[1] // the smaller one: the experiments are about many clients
-	}
-	return slices.DeleteFunc(cells, func(c *Cell) bool { return c.Table == most && c.Clients == drop })
 }
 
 // Complete fills in what was not given (0) and refuses what cannot be.
@@ -229,7 +214,7 @@ func Estimate(o *Options) (runs int, estimate time.Duration, tables []string) {
 	var seconds float64
 	counts := map[*Table][]int{}
 	for _, c := range cells {
-		seconds += float64(c.Seconds) + overheadSeconds
+		seconds += float64(c.Seconds) + o.overhead()
 		if !slices.Contains(counts[c.Table], c.Clients) {
 			counts[c.Table] = append(counts[c.Table], c.Clients)
 		}

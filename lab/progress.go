@@ -20,8 +20,8 @@ type progress struct {
 	began    time.Time
 }
 
-func newProgress(to io.Writer, cells []*Cell, res *Results) *progress {
-	p := &progress{to: to, overhead: overheadSeconds}
+func newProgress(to io.Writer, cells []*Cell, res *Results, overhead float64) *progress {
+	p := &progress{to: to, overhead: overhead}
 	for _, c := range cells {
 		if res.find(c.Key()) == nil {
 			p.left = append(p.left, c)

@@ -62,7 +62,7 @@ func Execute(ctx context.Context, o *Options, out, progressTo io.Writer) (err er
 		return err
 	}
 	cells = l.withinConnections(cells)
-	l.progress = newProgress(progressTo, cells, l.results)
+	l.progress = newProgress(progressTo, cells, l.results, o.overhead())
 	runErr := l.runAll(ctx, cells)
 	l.progress.end()
 	if err := l.results.save(o.Out); err != nil {

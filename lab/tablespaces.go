@@ -57,7 +57,7 @@ func e4() *Experiment {
 		Published: "pgsql-hackers, \"Moving relation extension locks out of heavyweight lock manager\" (2017-20): each client " +
 			"loads a 48 kB file by COPY into its own relation, relations spread over an XFS and an ext4 file system, 30 s.",
 		Tables: []*Table{{
-			Workload: loadWorkload(), Clients: clients, Quick: []int{2, 10}, Sleeps: ExtensionSleeps,
+			Workload: loadWorkload(), Clients: clients, Quick: []int{2, 10}, Few: []int{10, 50}, Sleeps: ExtensionSleeps,
 			Configs: []Config{
 				{
 					Name: "heavyweight", Settings: []Setting{{"relation_extension_lock", "heavyweight"}},
@@ -107,7 +107,7 @@ func e6() *Experiment {
 			"shares an entry with one in A. They grow by one block at a time, so that no surplus hides the wait.", stallTime),
 		Published: "Nothing: a stalled slot must not stall others.",
 		Tables: []*Table{{
-			Workload: w, Clients: []int{4, 10}, Quick: []int{4, 10}, Sleeps: ExtensionSleeps,
+			Workload: w, Clients: []int{4, 10}, Quick: []int{4, 10}, Few: []int{10}, Sleeps: ExtensionSleeps,
 			NoPostgreSQL: "the delay is a file system of the lab's own, inside minipg",
 			Configs: []Config{
 				config("N=1024, no stall", "1024", false), config("N=1024", "1024", true),

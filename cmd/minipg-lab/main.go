@@ -26,7 +26,7 @@ type runCmd struct {
 	Time        time.Duration     `placeholder:"30s" help:"Time of one run, whole seconds (30s; 1s with --quick)."`
 	Rounds      int               `placeholder:"4" help:"Runs of each configuration (4; 1 with --quick)."`
 	Quick       bool              `help:"A first look: two client counts, short runs, a small buffer pool."`
-	Budget      time.Duration     `placeholder:"25m" help:"Shorten the runs, then leave out client counts, so that all of it ends in about this time."`
+	Budget      time.Duration     `placeholder:"25m" help:"Shorten the runs, then leave out client counts and rounds, so that all of it ends in about this time."`
 	Against     string            `placeholder:"DSN" help:"Also run on this PostgreSQL, in turn."`
 	Out         string            `default:"lab-results" placeholder:"DIR" help:"Where results and reports go (lab-results)."`
 	Resume      bool              `help:"Go on with what is in the output directory; runs made are not made again."`
