@@ -107,6 +107,14 @@ func TestPlanIsABBA(t *testing.T) {
 	}
 }
 
+func TestPlanOnly(t *testing.T) {
+	o := optionsFor(t, "E7")
+	o.Only, o.Clients = []string{"default"}, []int{8}
+	if cells := Plan(o); len(cells) != DefaultRounds || cells[0].Config.Name != "default" {
+		t.Errorf("%d runs", len(cells))
+	}
+}
+
 func TestPlanRunsPublishedCounts(t *testing.T) {
 	counts := map[string]map[int]bool{}
 	for _, c := range Plan(optionsFor(t, "E1")) {

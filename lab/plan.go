@@ -9,8 +9,9 @@ import (
 // Options are what the command line says.
 type Options struct {
 	Experiments []*Experiment
-	Clients     []int // nil: each table's own
-	Seconds     int   // of one run
+	Clients     []int    // nil: each table's own
+	Only        []string // configurations; nil: all
+	Seconds     int      // of one run
 	Rounds      int
 	Quick       bool
 	Budget      time.Duration // 0: none
@@ -80,7 +81,9 @@ func Plan(o *Options) []*Cell {
 	var cells []*Cell
 	for _, e := range o.Experiments {
 		for _, t := range e.Tables {
-			columns := t.columns(o.Rounds, o.Against != "")
+			columns := slices.DeleteFunc(t.columns(o.Rounds, o.Against != ""), func(c *Config) bool {
+				return o.Only != nil && !slices.Contains(o.Only, c.Name)
+			})
 			counts := t.counts(o, columns)
 			for _, clients := range counts {
 				cells = append(cells, rounds(e, t, columns, clients, o)...)

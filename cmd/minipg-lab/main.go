@@ -23,6 +23,7 @@ type listCmd struct{}
 type runCmd struct {
 	Experiments []string          `arg:"" name:"experiment" help:"E1 to E10, or all."`
 	Clients     []int             `placeholder:"1,2,4" help:"Client counts of every experiment; by default each has the published ones."`
+	Only        []string          `sep:"none" placeholder:"NAME" help:"Only this configuration, as list names it, or PostgreSQL; may be given again."`
 	Time        time.Duration     `placeholder:"30s" help:"Time of one run, whole seconds (30s; 1s with --quick)."`
 	Rounds      int               `placeholder:"4" help:"Runs of each configuration (4; 1 with --quick)."`
 	Quick       bool              `help:"A first look: two client counts, short runs, a small buffer pool."`
@@ -141,7 +142,7 @@ func (c *runCmd) options() (*lab.Options, error) {
 		return nil, err
 	}
 	o := &lab.Options{
-		Experiments: experiments, Clients: c.Clients, Quick: c.Quick, Budget: c.Budget, Against: c.Against, Out: c.Out,
+		Experiments: experiments, Clients: c.Clients, Only: c.Only, Quick: c.Quick, Budget: c.Budget, Against: c.Against, Out: c.Out,
 		Resume: c.Resume, Minipg: c.Minipg, Work: c.Work, Spaces: c.Tablespace,
 	}
 	for _, n := range c.Clients {
