@@ -346,6 +346,13 @@ func TestWithDatabase(t *testing.T) {
 	}
 }
 
+func TestCommandTextHidesPasswords(t *testing.T) {
+	got := commandText([]string{"run", "E2", "--against", "password=x", "--against=password=x", "--only", "table, one block"})
+	if want := `minipg-lab run E2 --against DSN --against=DSN --only "table, one block"`; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestNumber(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0", 0.0123: "0.012", 1.234: "1.23", 9.999: "10.0", 12.34: "12.3", 99.96: "100", 1155735: "1,155,735", -1234: "-1,234",

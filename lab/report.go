@@ -114,7 +114,7 @@ func (r *reporter) front() {
 	r.doc.add(paragraph("Every minipg has " + settingsText(res.Settings) +
 		"; what an experiment does not set is at its default."))
 	if res.PostgreSQL != nil {
-		r.doc.add(paragraph("PostgreSQL: " + res.PostgreSQL.Version + ", with " + settingsText(res.PostgreSQL.Settings) + "."))
+		r.doc.add(paragraph("Beside it: " + res.PostgreSQL.Version + ", with " + settingsText(res.PostgreSQL.Settings) + "."))
 	}
 	if len(res.Notes) > 0 {
 		r.doc.add(bullets(res.Notes))

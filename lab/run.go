@@ -138,7 +138,7 @@ func (l *lab) describe(ctx context.Context, cells []*Cell) error {
 	}
 	res.Settings = settings
 	res.Machine = thisMachine(l.pgbench)
-	res.Command = strings.Join(append([]string{"minipg-lab"}, os.Args[1:]...), " ")
+	res.Command = commandText(os.Args[1:])
 	res.Planned = len(cells)
 	res.Notes = nil
 	l.addFileSystem("data", l.work)
@@ -165,6 +165,23 @@ func (l *lab) describe(ctx context.Context, cells []*Cell) error {
 	}
 	res.PostgreSQL, err = l.foreign.describe(ctx)
 	return err
+}
+
+// commandText is the command line without the connection string, in which there may be a password.
+func commandText(args []string) string {
+	words := []string{"minipg-lab"}
+	for i, a := range args {
+		switch {
+		case i > 0 && args[i-1] == "--against":
+			a = "DSN"
+		case strings.HasPrefix(a, "--against="):
+			a = "--against=DSN"
+		case strings.ContainsAny(a, " '\"$"):
+			a = strconv.Quote(a)
+		}
+		words = append(words, a)
+	}
+	return strings.Join(words, " ")
 }
 
 // withinConnections leaves out the runs that PostgreSQL has too few connections for.
