@@ -54,6 +54,14 @@ func (m *Manager) Event(eventType, name string) *Event {
 	return e
 }
 
+// clock is the time for the sake of counting.
+func (m *Manager) clock() (now time.Time) {
+	if metrics.Counting {
+		now = m.now()
+	}
+	return now
+}
+
 // beginWait shows e until endWait is given the result.
 func (s *Session) beginWait(e *Event, now time.Time) outerWait {
 	outer := outerWait{s.waitEvent.current.Load(), s.waitEvent.start}
@@ -80,11 +88,11 @@ func (s *Session) Show(e *Event) (outer *Event) {
 
 // SetWait shows the session as waiting. Only the goroutine that runs the session calls it.
 func (s *Session) SetWait(eventType, name string) {
-	s.beginWait(s.m.Event(eventType, name), s.m.now())
+	s.beginWait(s.m.Event(eventType, name), s.m.clock())
 }
 
 // ClearWait ends what SetWait began and counts it.
-func (s *Session) ClearWait() { s.endWait(outerWait{}, s.m.now()) }
+func (s *Session) ClearWait() { s.endWait(outerWait{}, s.m.clock()) }
 
 // WaitEvent is what the session waits for at this moment, or two empty strings.
 func (s *Session) WaitEvent() (eventType, name string) {

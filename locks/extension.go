@@ -11,10 +11,13 @@ import (
 // session holds one at a time and may take it again for another fork.
 type Extension struct {
 	s     *Session
-	entry *extensionEntry // nil while none is held
+	table *ExtensionTable // nil: the heavyweight lock
+	depth int             // 0: none is held
+
+	// The relation taken last, and where it is in the table.
 	db    uint32
 	file  uint64
-	depth int
+	entry *extensionEntry
 
 	wake       chan struct{} // capacity 1
 	wokenBy    int32         // set before wake: who gave the lock back
@@ -28,7 +31,7 @@ func (s *Session) Extension() *Extension { return &s.extension }
 // allows tells whether a heavyweight lock may be requested now: Invariant 5.
 func (x *Extension) allows(tag *Tag) bool {
 	return x.depth == 0 ||
-		x.entry == nil && tag.Type == TypeExtend && *tag == ExtendTag(x.db, x.file)
+		x.table == nil && tag.Type == TypeExtend && *tag == ExtendTag(x.db, x.file)
 }
 
 // again takes the lock once more if the session holds it.
@@ -44,78 +47,95 @@ func (x *Extension) again(db uint32, file uint64) bool {
 	return true
 }
 
-func (x *Extension) took(e *extensionEntry, db uint32, file uint64) {
-	x.entry, x.db, x.file, x.depth = e, db, file, 1
+// at makes the relation the one taken last. It requires that none is held.
+func (x *Extension) at(db uint32, file uint64) *extensionEntry {
+	if x.entry == nil || x.file != file || x.db != db {
+		x.find(db, file)
+	}
+	return x.entry
+}
+
+func (x *Extension) find(db uint32, file uint64) {
+	x.db, x.file = db, file
+	x.entry = &x.table.entries[x.table.Slot(db, file)]
 }
 
 // Lock takes the right to extend a relation of a database; file is its file
 // number. It sleeps while another session has it, unless ctx ends.
 func (x *Extension) Lock(ctx context.Context, db uint32, file uint64) error {
+	if x.depth == 0 && x.table != nil && x.at(db, file).tryLock() {
+		x.depth = 1
+		return nil
+	}
+	return x.lockSlow(ctx, db, file)
+}
+
+// lockSlow is Lock for all but the first look at a free entry.
+func (x *Extension) lockSlow(ctx context.Context, db uint32, file uint64) error {
 	if x.again(db, file) {
 		return nil
 	}
-	t := x.s.m.extensions
-	if t == nil {
-		err := x.s.Lock(ctx, ExtendTag(db, file), Exclusive, LockOptions{})
-		if err == nil {
-			x.took(nil, db, file)
-		}
-		return err
-	}
-	e := &t.entries[t.Slot(db, file)]
-	if !e.tryLock() {
-		if err := t.lockSlow(ctx, e, x, db, file); err != nil {
+	if x.table == nil {
+		if err := x.s.Lock(ctx, ExtendTag(db, file), Exclusive, LockOptions{}); err != nil {
 			return err
 		}
+		x.db, x.file, x.depth = db, file, 1
+		return nil
 	}
-	x.took(e, db, file)
+	if err := x.table.lockSlow(ctx, x.at(db, file), x, db, file); err != nil {
+		return err
+	}
+	x.depth = 1
 	return nil
 }
 
 // TryLock is Lock that never sleeps.
 func (x *Extension) TryLock(db uint32, file uint64) bool {
+	if x.depth == 0 && x.table != nil {
+		if x.at(db, file).tryLock() {
+			x.depth = 1
+			return true
+		}
+		return false
+	}
 	if x.again(db, file) {
 		return true
 	}
-	t := x.s.m.extensions
-	if t == nil {
-		if !x.s.TryLock(ExtendTag(db, file), Exclusive, LockOptions{}) {
-			return false
-		}
-		x.took(nil, db, file)
-		return true
-	}
-	e := &t.entries[t.Slot(db, file)]
-	if !e.tryLock() {
+	if !x.s.TryLock(ExtendTag(db, file), Exclusive, LockOptions{}) {
 		return false
 	}
-	x.took(e, db, file)
+	x.db, x.file, x.depth = db, file, 1
 	return true
 }
 
 // Unlock gives back one acquisition.
 func (x *Extension) Unlock(db uint32, file uint64) {
+	if x.depth != 1 || x.table == nil || x.file != file || x.db != db {
+		x.unlockSlow(db, file)
+		return
+	}
+	x.depth = 0
+	if x.entry.word.Add(^uint64(entryHeld-1))&entryWaiters != 0 {
+		x.entry.wakeOne(x.s.pid)
+	}
+}
+
+// unlockSlow is Unlock of the heavyweight lock, and of one that was taken more than once.
+func (x *Extension) unlockSlow(db uint32, file uint64) {
 	if x.depth == 0 || x.db != db || x.file != file {
 		assert.That(false, "extension lock on %d/%d given back while holding %d of %d/%d",
 			db, file, x.depth, x.db, x.file)
 	}
 	x.depth--
-	if x.depth > 0 {
-		return
-	}
-	if x.entry == nil {
+	if x.depth == 0 { // of the table's, Unlock gives back the last
 		x.s.Unlock(ExtendTag(db, file), Exclusive)
-		return
 	}
-	e := x.entry
-	x.entry = nil
-	e.unlock(x.s.pid)
 }
 
 // Waiters counts the sessions that ask for the lock, the holder included, as
 // PostgreSQL's nRequested does. Relations on one entry are counted together.
 func (x *Extension) Waiters(db uint32, file uint64) int {
-	t := x.s.m.extensions
+	t := x.table
 	if t == nil {
 		return x.s.m.requests(ExtendTag(db, file))
 	}

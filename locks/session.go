@@ -84,7 +84,7 @@ func (s *Session) searchAfter() time.Duration {
 // NewSession registers a holder of locks; pid names it in messages and views.
 func (m *Manager) NewSession(pid int32) *Session {
 	s := &Session{m: m, pid: pid, wake: make(chan struct{}, 1)}
-	s.extension = Extension{s: s, wake: make(chan struct{}, 1)}
+	s.extension = Extension{s: s, table: m.extensions, wake: make(chan struct{}, 1)}
 	s.local.init()
 	m.sessions.Lock()
 	defer m.sessions.Unlock()

@@ -94,13 +94,7 @@ func (e *extensionEntry) tryLock() bool {
 	}
 }
 
-// unlock frees the entry and wakes a waiter if there is one; pid is who had it.
-func (e *extensionEntry) unlock(pid int32) {
-	if e.word.Add(^uint64(entryHeld-1))&entryWaiters != 0 {
-		e.wakeOne(pid)
-	}
-}
-
+// wakeOne wakes the first waiter, if there is one; pid is who had the entry.
 func (e *extensionEntry) wakeOne(pid int32) {
 	e.mu.Lock()
 	x := e.head
@@ -147,13 +141,13 @@ func (t *ExtensionTable) lockSlow(ctx context.Context, e *extensionEntry, x *Ext
 	e.word.Add(1)
 	defer e.word.Add(^uint64(0))
 	m := x.s.m
-	start := m.now()
+	start := m.clock()
 	outer := x.s.beginWait(m.lockEvents[TypeExtend], start)
 	slept, err := t.sleep(ctx, e, x)
-	end := m.now()
+	end := m.clock()
 	x.s.endWait(outer, end)
 	t.metrics.ExtensionLockWaitSeconds.Observe(end.Sub(start).Seconds())
-	if slept && m.onWait != nil {
+	if metrics.Counting && slept && m.onWait != nil {
 		m.onWait(Wait{
 			Tag: ExtendTag(db, file), Mode: Exclusive, PID: x.s.pid, Holder: x.wokenBy, Start: start,
 			Duration: end.Sub(start),

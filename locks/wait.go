@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/minipg/minipg/metrics"
 	"github.com/minipg/minipg/pgerr"
 )
 
@@ -42,11 +43,11 @@ func (s *Session) sleep(
 	m.metrics.ProcSleeping[typ].Add(1)
 	outer := s.beginWait(m.lockEvents[typ], start)
 	err := s.park(ctx, p, opts.Timeout)
-	end := m.now()
+	end := m.clock()
 	s.endWait(outer, end)
 	m.metrics.ProcSleeping[typ].Add(-1)
 	m.metrics.LockWaitSeconds[typ].Observe(end.Sub(start).Seconds())
-	if m.onWait != nil {
+	if metrics.Counting && m.onWait != nil {
 		m.onWait(Wait{
 			Tag: tag.public(), Mode: mode, PID: s.pid, Holder: holder, Start: start, Duration: end.Sub(start),
 		})

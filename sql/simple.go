@@ -184,7 +184,13 @@ func (s *Session) statementStart() time.Time {
 
 func (s *Session) statementEnd(kind int, start time.Time) {
 	s.eng.Tx().CommandCounterIncrement()
-	s.srv.metrics.StatementSeconds[kind].Observe(s.srv.now().Sub(start).Seconds())
+	s.countStatement(kind, start)
+}
+
+func (s *Session) countStatement(kind int, start time.Time) {
+	if metrics.Counting {
+		s.srv.metrics.StatementSeconds[kind].Observe(s.srv.now().Sub(start).Seconds())
+	}
 }
 
 // checkWrite refuses changes in a read-only transaction.

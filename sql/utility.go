@@ -39,7 +39,7 @@ func (s *Session) runUtility(ctx context.Context, w ResultWriter, n *pg_query.No
 	if n.GetCopyStmt() != nil {
 		kind = metrics.StatementCopy
 	}
-	s.srv.metrics.StatementSeconds[kind].Observe(s.srv.now().Sub(start).Seconds())
+	s.countStatement(kind, start)
 	if tag != "" {
 		w.CommandComplete([]byte(tag))
 	}

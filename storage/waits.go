@@ -110,7 +110,7 @@ func (w *waiting) hide() {
 }
 
 func (p *Pool) tellWait(w *waiting, waited time.Duration, told Wait) {
-	if p.onWait == nil {
+	if !metrics.Counting || p.onWait == nil {
 		return
 	}
 	told.Event, told.Waiter, told.Start, told.Waited = w.event, Goroutine(), w.start, waited

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/minipg/minipg/metrics"
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/storage"
 )
@@ -168,7 +169,7 @@ func (l *Log) raiseFlushed(lsn storage.LSN) {
 
 func (l *Log) syncFile(f storage.File, seg int64, method SyncMethod) error {
 	var start time.Time
-	if l.m != nil {
+	if metrics.Counting && l.m != nil {
 		start = time.Now()
 	}
 	var err error
@@ -182,7 +183,7 @@ func (l *Log) syncFile(f storage.File, seg int64, method SyncMethod) error {
 	if err != nil {
 		return l.die(ioError(err, "fsync file", l.segmentPath(seg)))
 	}
-	if l.m != nil {
+	if metrics.Counting && l.m != nil {
 		l.m.WALFlushes.Inc()
 		l.m.WALFlushSeconds.Observe(time.Since(start).Seconds())
 	}
