@@ -12,6 +12,7 @@ var strategySettings = []settings.ID{
 	settings.RelationExtensionLock, settings.RelationExtensionLockEntries, settings.RelationExtensionPolicy,
 	settings.RelationExtensionBlocks, settings.RelationExtensionPrepare, settings.RelationExtensionPublish,
 	settings.RelationExtensionRecheck, settings.BtreeLeafLock, settings.BtreeFastpath,
+	settings.BtreeCombine,
 }
 
 // addStrategy shows the server's values; a session may have set others for itself.

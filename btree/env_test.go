@@ -49,6 +49,7 @@ type envConfig struct {
 	noImages    bool
 	noLogFlush  bool
 	fatal       func(error)
+	replayed    func(*wal.Record) // told of each record of a recovery
 }
 
 func newEnv(t testing.TB, conf envConfig) *env {
@@ -150,6 +151,9 @@ func (e *env) recover(from storage.LSN) error {
 	trees := NewRedoer(e.deps())
 	_, err := e.log.Replay(from, func(rec *wal.Record) error {
 		e.txn.NoteXID(txn.XID(rec.XID))
+		if e.conf.replayed != nil {
+			e.conf.replayed(rec)
+		}
 		switch rec.RM {
 		case wal.RMBTree:
 			return trees.Redo(rec, c)

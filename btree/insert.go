@@ -18,8 +18,8 @@ func (t *Tree) Insert(ctx context.Context, w *Writer, key []byte, tid TID, paylo
 		return err
 	}
 	entry := t.entryKey(w.scratch.item)
-	buf, err := t.fastLeaf(w, entry, false)
-	if err != nil {
+	buf, done, err := t.fastLeaf(w, entry, false)
+	if done || err != nil {
 		return err
 	}
 	if buf == nil {
@@ -41,8 +41,8 @@ func (t *Tree) InsertUnique(
 		return TID{}, false, err
 	}
 	for {
-		buf, err := t.fastLeaf(w, key, true)
-		if err != nil {
+		buf, done, err := t.fastLeaf(w, key, true)
+		if done || err != nil {
 			return TID{}, false, err
 		}
 		if buf == nil {
@@ -122,31 +122,34 @@ func (t *Tree) prepare(w *Writer, key []byte, tid TID, payload []byte) error {
 
 // fastLeaf returns the rightmost leaf latched exclusively if it is where key
 // belongs and the new item fits without a split; else nil. With all set every
-// entry with this key must belong there, too.
-func (t *Tree) fastLeaf(w *Writer, key []byte, all bool) (*storage.Buffer, error) {
+// entry with this key must belong there, too. done tells that another session has
+// inserted the item.
+func (t *Tree) fastLeaf(w *Writer, key []byte, all bool) (buf *storage.Buffer, done bool, err error) {
 	block := storage.BlockNumber(t.rightmost.Load())
 	if block == none || w.NoFastPath {
-		return nil, nil
+		return nil, false, nil
 	}
-	buf, err := t.read(block)
-	if err != nil {
-		return nil, err
+	if buf, err = t.read(block); err != nil {
+		return nil, false, err
 	}
-	buf.LockExclusive(storage.ClassBTreeLeaf)
-	if t.isFastLeaf(w, pageOf(buf), key, all) {
-		return buf, nil
+	if t.latchFast(w, buf, key, all) {
+		buf.Unpin()
+		return nil, true, nil
+	}
+	if t.isFastLeaf(pageOf(buf), len(w.scratch.item), key, all) {
+		return buf, false, nil
 	}
 	buf.ReleaseExclusive()
-	return nil, nil
+	return nil, false, nil
 }
 
-func (t *Tree) isFastLeaf(w *Writer, p page, key []byte, all bool) bool {
+func (t *Tree) isFastLeaf(p page, itemSize int, key []byte, all bool) bool {
 	if !hasSpecial(p) || !isRightmost(p) ||
 		flagsOf(p)&(flagLeaf|flagHalfDead|flagDeleted|flagMeta|flagIncomplete) != flagLeaf {
 		t.rightmost.Store(uint32(none))
 		return false
 	}
-	if itemCount(p) == 0 || freeBytes(p) < len(w.scratch.item)+storage.LinePointerSize {
+	if itemCount(p) == 0 || freeBytes(p) < itemSize+storage.LinePointerSize {
 		return false
 	}
 	first := keyAt(p, 1)

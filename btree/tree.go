@@ -81,6 +81,9 @@ type Writer struct {
 	// NoFastPath switches the fast path to the rightmost leaf off
 	// (btree_fastpath).
 	NoFastPath bool
+	// Combine leaves the item with another session where the rightmost leaf is
+	// latched (btree_combine).
+	Combine bool
 
 	scratch scratch
 }
@@ -96,10 +99,15 @@ type scratch struct {
 	path     path
 	deletion path // of the page that a deletion searches for
 	left     [storage.PageSize]byte
+	offer    offer
+	behalf   uint64 // whose item is being inserted, if not the session's own
 }
 
 // xid is the transaction a record belongs to, 0 where none was given out.
 func (w *Writer) xid() uint64 {
+	if w.scratch.behalf != 0 {
+		return w.scratch.behalf
+	}
 	if w.Tx == nil || !w.Tx.HasXID() {
 		return 0
 	}
@@ -134,6 +142,7 @@ type Tree struct {
 	root atomic.Uint64
 	// rightmost is the block of the rightmost leaf, or 0: a hint.
 	rightmost atomic.Uint32
+	offers    offers // for the rightmost leaf
 }
 
 // Open makes a handle on an existing tree; it reads nothing.

@@ -147,7 +147,7 @@ func (r *extendRun) load(settings func(session int) storage.ExtendSettings) {
 		r.sim.pid++
 		s := r.sim.e.NewSession(SessionOptions{PID: r.sim.pid, Database: catalog.DatabasePostgres})
 		*s.ExtendSettings() = settings(n)
-		s.SetLeafLock(btree.LeafLock(n%2), n%3 != 0)
+		s.SetLeafLock(btree.LeafLock(n%2), n%3 != 0, n%4 < 2)
 		rng := rand.New(rand.NewPCG(r.sim.rng.Uint64(), uint64(n)))
 		wg.Go(func() {
 			for !r.sim.crashed() {

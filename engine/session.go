@@ -130,9 +130,9 @@ func (s *Session) Writer() *heap.Writer { return &s.heapW }
 // ExtendSettings are the session's relation_extension_* settings; changed in place.
 func (s *Session) ExtendSettings() *storage.ExtendSettings { return &s.ext.Settings }
 
-// SetLeafLock sets btree_leaf_lock and btree_fastpath.
-func (s *Session) SetLeafLock(lock btree.LeafLock, fastPath bool) {
-	s.treeW.LeafLock, s.treeW.NoFastPath = lock, !fastPath
+// SetLeafLock sets btree_leaf_lock, btree_fastpath and btree_combine.
+func (s *Session) SetLeafLock(lock btree.LeafLock, fastPath, combine bool) {
+	s.treeW.LeafLock, s.treeW.NoFastPath, s.treeW.Combine = lock, !fastPath, combine
 }
 
 // Begin opens a transaction.

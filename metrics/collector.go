@@ -171,6 +171,8 @@ func (s *Set) latchFamilies() []family {
 			"Leaves latched again exclusively after a shared descent.", &s.BTreeRelatches),
 		counter("minipg_btree_move_rights_total", "Moves to a right sibling.", &s.BTreeMoveRights),
 		counter("minipg_btree_splits_total", "B-tree page splits.", &s.BTreeSplits),
+		counter("minipg_btree_combined_total", "Entries that the session with the leaf's latch inserted for another.",
+			&s.BTreeCombined),
 	}
 }
 

@@ -144,6 +144,7 @@ type Set struct {
 	BTreeRelatches  Counter
 	BTreeMoveRights Counter
 	BTreeSplits     Counter
+	BTreeCombined   Counter // entries inserted by another session
 
 	// Buffers and blocks.
 	BufferHits        Counter

@@ -155,7 +155,8 @@ func (s *Session) updateExtend() {
 	x.PrepareUnder = s.set.Str(settings.RelationExtensionPrepare) == "under"
 	x.PublishSelf = s.set.Str(settings.RelationExtensionPublish) == "self"
 	x.Recheck = s.set.Bool(settings.RelationExtensionRecheck)
-	s.eng.SetLeafLock(btree.LeafLock(s.set.Int(settings.BtreeLeafLock)), s.set.Bool(settings.BtreeFastpath))
+	s.eng.SetLeafLock(btree.LeafLock(s.set.Int(settings.BtreeLeafLock)), s.set.Bool(settings.BtreeFastpath),
+		s.set.Bool(settings.BtreeCombine))
 }
 
 func (s *Session) standardStrings() bool           { return s.cached.standardStrings }

@@ -213,16 +213,30 @@ func (b *Buffer) lockSlow(class LatchClass, exclusive bool) {
 		wait.hide()
 		return
 	}
-	waited := pool.endWait(&wait)
 	mode := Shared
 	if exclusive {
 		mode = Exclusive
 	}
+	b.countLatchWait(&wait, class, mode, holder)
+}
+
+// AwaitHolder sleeps until done says which goroutine, with b latched exclusively, did what the
+// caller wants the latch for. It counts as a sleep for the latch.
+func (b *Buffer) AwaitHolder(class LatchClass, done <-chan uintptr) {
+	pool := b.pool()
+	wait := pool.beginWait(WaitLatch)
+	holder := <-done
+	b.countLatchWait(&wait, class, Exclusive, holder)
+}
+
+func (b *Buffer) countLatchWait(wait *waiting, class LatchClass, mode LatchMode, holder uintptr) {
+	pool := b.pool()
+	waited := pool.endWait(wait)
 	set := pool.metrics
 	set.LatchWaits[class][mode].AddAt(b.id, 1)
 	set.LatchWaitNanos[class][mode].AddAt(b.id, waited.Nanoseconds())
 	set.LatchWaitSeconds[class].Observe(waited.Seconds())
-	pool.tellWait(&wait, waited, Wait{Tag: b.Tag(), Class: class, Mode: mode, Holder: holder})
+	pool.tellWait(wait, waited, Wait{Tag: b.Tag(), Class: class, Mode: mode, Holder: holder})
 }
 
 func (b *Buffer) spinLatch(exclusive bool) bool {

@@ -40,6 +40,7 @@ const (
 	BlockSize
 	Bonjour
 	BonjourName
+	BtreeCombine
 	BtreeFastpath
 	BtreeLeafLock
 	ByteaOutput
@@ -416,6 +417,7 @@ var params = [...]Param{
 	{Name: "block_size", Kind: Int, Context: Internal, Category: "Preset Options", Desc: "Size of a page on disk.", id: BlockSize, Min: 8192, Max: 8192, Boot: "8192", NotInSample: true},
 	{Name: "bonjour", Kind: Bool, Context: Postmaster, Category: "Connections and Authentication / Connection Settings", Desc: "Whether the server announces itself over Bonjour.", id: Bonjour, Boot: "off", Support: DefaultOnly},
 	{Name: "bonjour_name", Kind: String, Context: Postmaster, Category: "Connections and Authentication / Connection Settings", Desc: "Name announced over Bonjour.", id: BonjourName, Support: Harmless},
+	{Name: "btree_combine", Kind: Bool, Context: User, Category: "minipg / Indexes", Desc: "Whether a session that finds the rightmost leaf latched leaves its entry with another that waits for it.", id: BtreeCombine, Boot: "off"},
 	{Name: "btree_fastpath", Kind: Bool, Context: User, Category: "minipg / Indexes", Desc: "Whether the rightmost leaf is kept at hand for ascending keys.", id: BtreeFastpath, Boot: "on"},
 	{Name: "btree_leaf_lock", Kind: Enum, Context: User, Category: "minipg / Indexes", Desc: "Whether an insertion latches the leaf exclusively at once or after a shared look.", id: BtreeLeafLock, Boot: "exclusive", Enums: []string{"exclusive", "upgrade"}},
 	{Name: "bytea_output", Kind: Enum, Context: User, Category: "Client Connection Defaults / Statement Behavior", Desc: "Text form of bytea values.", id: ByteaOutput, Boot: "hex", Enums: []string{"escape", "hex"}},

@@ -28,6 +28,7 @@ var own = [][]string{
 	{"relation_extension_publish", "enum", "", "user", "", "", "fsm", "fsm,self", extension, "Who gets the surplus blocks: all through the free space map, or the session that extended."},
 	{"relation_extension_recheck", "bool", "", "user", "", "", "on", "", extension, "Whether the free space map is searched again after waiting for the extension lock."},
 	{"btree_leaf_lock", "enum", "", "user", "", "", "exclusive", "exclusive,upgrade", indexes, "Whether an insertion latches the leaf exclusively at once or after a shared look."},
+	{"btree_combine", "bool", "", "user", "", "", "off", "", indexes, "Whether a session that finds the rightmost leaf latched leaves its entry with another that waits for it."},
 	{"btree_fastpath", "bool", "", "user", "", "", "on", "", indexes, "Whether the rightmost leaf is kept at hand for ascending keys."},
 	{"metrics_listen", "string", "", "postmaster", "", "", "127.0.0.1:9187", "", server, "Address of the page of metrics and health; empty for none."},
 	{"max_message_size", "integer", "kB", "sighup", "64", "1048576", "1048576", "", server, "Largest message a client may send."},
