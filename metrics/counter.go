@@ -124,14 +124,17 @@ func (h *Histogram) reset() {
 	h.sumBits.Store(0)
 }
 
-// decades returns edges 1, 2.5 and 5 times each power of ten from lo to hi.
+// decades returns edges 1, 2.5 and 5 times each power of ten from lo, a power of ten, up to hi, which
+// is the last.
 func decades(lo, hi float64) []float64 {
 	var edges []float64
-	for e := lo; e < hi*1.0001; e *= 10 {
-		edges = append(edges, e)
-		if e*2.5 < hi {
-			edges = append(edges, e*2.5, e*5)
+	for exp := int(math.Round(math.Log10(lo))); ; exp++ {
+		for _, m := range [...]float64{1, 2.5, 5} {
+			e := m * math.Pow10(max(exp, 0)) / math.Pow10(max(-exp, 0)) // one rounding: 2.5e-06, not 2.4999999999999998e-06
+			if e >= hi {
+				return append(edges, hi)
+			}
+			edges = append(edges, e)
 		}
 	}
-	return edges
 }

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,5 +54,19 @@ func TestHistogramEdges(t *testing.T) {
 	h.Observe(100)
 	if count, sum, _ := h.Snapshot(); count != 2 || sum != 100.5 {
 		t.Errorf("count %d sum %g, want 2 and 100.5", count, sum)
+	}
+}
+
+func TestDecades(t *testing.T) {
+	got := decades(1e-6, 30)
+	want := []float64{
+		1e-6, 2.5e-6, 5e-6, 1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 5e-2,
+		0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 30,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := decades(100e-9, 100e-3); got[0] != 1e-7 || got[len(got)-1] != 0.1 || len(got) != 19 {
+		t.Errorf("got %v", got)
 	}
 }
