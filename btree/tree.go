@@ -143,6 +143,8 @@ type Tree struct {
 	// rightmost is the block of the rightmost leaf, or 0: a hint.
 	rightmost atomic.Uint32
 	offers    offers // for the rightmost leaf
+	// clean tells that the last vacuum left no block to be found: see NeedsCleanup.
+	clean atomic.Bool
 }
 
 // Open makes a handle on an existing tree; it reads nothing.

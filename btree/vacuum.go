@@ -52,8 +52,15 @@ func (t *Tree) VacuumScan(
 		}
 		block = next
 	}
-	return stats, t.freePages(ctx, &stats)
+	later, err := t.freePages(ctx, &stats)
+	t.clean.Store(err == nil && !later)
+	return stats, err
 }
+
+// NeedsCleanup tells whether a vacuum without dead entries may find blocks to enter in the free space
+// map: the first since the server started, as a crash may have left blocks that nothing uses, and
+// those after one that deleted pages, which are free only when no snapshot is left that may reach them.
+func (t *Tree) NeedsCleanup() bool { return !t.clean.Load() }
 
 // leftmostLeaf is where the chain of leaves begins: maybe a half-dead page that a
 // crash left behind, to which no parent leads.
@@ -144,40 +151,43 @@ func (t *Tree) deadOn(w *Writer, p page, dead func(TID) bool) []uint16 {
 
 // freePages enters the blocks that are not part of the tree and cannot be reached
 // any more in the free space map. It reads the file only where there can be any.
-func (t *Tree) freePages(ctx context.Context, stats *VacuumStats) error {
+// later tells that there are some that can still be reached.
+func (t *Tree) freePages(ctx context.Context, stats *VacuumStats) (later bool, err error) {
 	inner, err := t.countInner()
 	if err != nil {
-		return err
+		return false, err
 	}
 	stats.Pages += inner + 1 // meta
 	blocks, err := t.d.Pool.Files().NBlocks(t.c.Rel, storage.MainFork)
 	if err != nil || stats.Pages >= int64(blocks) {
-		return err
+		return false, err
 	}
 	fsm, ring := t.d.Pool.FSM(), t.d.Pool.NewRing(storage.RingVacuum)
 	for b := metaBlock + 1; b < blocks; b++ {
 		if err := ctx.Err(); err != nil {
-			return pgerr.From(context.Cause(ctx))
+			return false, pgerr.From(context.Cause(ctx))
 		}
 		buf, err := t.d.Pool.Read(t.tag(b), ring)
 		if err != nil {
-			return err
+			return false, err
 		}
 		free := false
 		// Whoever has a new page latched is about to use it.
 		if buf.TryLockShared(storage.ClassBTreeLeaf) {
-			free = t.recyclable(pageOf(buf))
+			p := pageOf(buf)
+			free = t.recyclable(p)
+			later = later || !free && hasSpecial(p) && flagsOf(p)&(flagDeleted|flagHalfDead) != 0
 			buf.UnlockShared()
 		}
 		buf.Unpin()
 		if free {
 			stats.FreePages++
 			if err := fsm.RecordFreePage(t.c.Rel, b); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
-	return fsm.VacuumIndex(t.c.Rel)
+	return later, fsm.VacuumIndex(t.c.Rel)
 }
 
 // countInner counts the inner pages.

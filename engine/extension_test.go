@@ -109,7 +109,11 @@ func newExtendRun(t *testing.T, seed uint64, heavyweight bool, unsafe Unsafe) *e
 
 func (r *extendRun) all(settings func(session int) storage.ExtendSettings) {
 	r.t.Helper()
-	for range 2 {
+	rounds := 2
+	if testing.Short() {
+		rounds = 1
+	}
+	for range rounds {
 		r.load(settings)
 		r.must(r.sim.recover())
 		r.must(r.verify())
@@ -274,13 +278,14 @@ func (r *extendRun) unusedBlocksAreFound(settings storage.ExtendSettings) {
 	s := r.test()
 	file := s.rel(r.oid).File
 	pool := r.sim.e.pool
-	got, err := pool.Extend(bg, file, storage.MainFork, storage.ExtendOptions{Wanted: 1, Class: storage.ClassHeap})
-	r.must(err)
-	got.Buffer.ReleaseExclusive()
-	// Rows behind it keep VACUUM from cutting it off.
-	for range 40 {
-		r.insertOne(s)
+	index := s.rel(r.idx).File
+	for _, f := range []storage.RelFile{file, index} {
+		got, err := pool.Extend(bg, f, storage.MainFork, storage.ExtendOptions{Wanted: 1, Class: storage.ClassOther})
+		r.must(err)
+		got.Buffer.ReleaseExclusive()
 	}
+	// Rows behind it keep VACUUM from cutting it off.
+	r.insertSome(s, 40)
 	s.vacuum(r.oid)
 	n, err := pool.Files().NBlocks(file, storage.MainFork)
 	r.must(err)
@@ -294,9 +299,10 @@ func (r *extendRun) unusedBlocksAreFound(settings storage.ExtendSettings) {
 			r.t.Errorf("block %d is not used, and the map has %d bytes of it, %v", block, space, err)
 		}
 	}
+	r.indexBlocksAreFound(index)
 	*s.ExtendSettings() = settings
-	for range 100 * int(n) {
-		r.insertOne(s)
+	for range int(n) {
+		r.insertSome(s, 100)
 		if now, _ := pool.Files().NBlocks(file, storage.MainFork); now > n {
 			break
 		}
@@ -309,17 +315,45 @@ func (r *extendRun) unusedBlocksAreFound(settings storage.ExtendSettings) {
 	r.t.Logf("%d blocks, %d unused after the crashes, %d statements cancelled", n, free, r.cancel.Load())
 }
 
-func (r *extendRun) insertOne(s *testSession) {
+// indexBlocksAreFound requires that the table was vacuumed just now.
+func (r *extendRun) indexBlocksAreFound(index storage.RelFile) {
+	r.t.Helper()
+	pool := r.sim.e.pool
+	n, err := pool.Files().NBlocks(index, storage.MainFork)
+	r.must(err)
+	unused := 0
+	for block := range n {
+		if !r.page(index, block, storage.Page.IsNew) {
+			continue
+		}
+		unused++
+		if space, err := pool.FSM().Get(index, block); err != nil || space == 0 {
+			r.t.Errorf("block %d of the index is not used, and the map does not know, %v", block, err)
+		}
+	}
+	if unused == 0 {
+		r.t.Error("no block of the index is unused")
+	}
+}
+
+func (r *extendRun) insertSome(s *testSession, rows int) {
 	r.t.Helper()
 	s.begin()
-	s.insert(s.table(r.oid), []types.Datum{types.Int64Datum(r.next.Add(1)), types.TextDatum(strings.Repeat("y", 1000))})
+	tab := s.table(r.oid)
+	for range rows {
+		s.insert(tab, []types.Datum{types.Int64Datum(r.next.Add(1)), types.TextDatum(strings.Repeat("y", 1000))})
+	}
 	s.commit()
 }
 
 func (r *extendRun) unused(file storage.RelFile, block storage.BlockNumber) bool {
+	return r.page(file, block, func(p storage.Page) bool { return p.IsNew() || p.ItemCount() == 0 })
+}
+
+func (r *extendRun) page(file storage.RelFile, block storage.BlockNumber, is func(storage.Page) bool) bool {
 	buf, err := r.sim.e.pool.Read(storage.BlockTag{Rel: file, Block: block}, nil)
 	r.must(err)
 	buf.LockShared(storage.ClassHeap)
 	defer buf.ReleaseShared()
-	return buf.Page().IsNew() || buf.Page().ItemCount() == 0
+	return is(buf.Page())
 }

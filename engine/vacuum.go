@@ -63,6 +63,11 @@ func (s *Session) Vacuum(ctx context.Context, rel *catalog.Relation, opts Vacuum
 	if v.res.VacuumStats, err = t.heap.Vacuum(ctx, &s.heapW, hopts); err != nil {
 		return v.res, err
 	}
+	if v.res.Indexes == nil {
+		if err := v.cleanIndexes(ctx); err != nil {
+			return v.res, err
+		}
+	}
 	return v.res, v.record()
 }
 
@@ -92,6 +97,21 @@ func (v *vacuumRun) removeEntries(ctx context.Context, dead []TID) error {
 			v.res.Indexes[i].VacuumStats = st
 			v.res.Indexes[i].Removed += removed
 		}
+	}
+	return nil
+}
+
+// cleanIndexes looks for blocks that indexes do not use, where no dead row was reason to go through them.
+func (v *vacuumRun) cleanIndexes(ctx context.Context) error {
+	for _, ti := range v.t.indexes {
+		if !ti.tree.NeedsCleanup() {
+			continue
+		}
+		st, err := ti.tree.VacuumScan(ctx, &v.s.treeW, nil)
+		if err != nil {
+			return err
+		}
+		v.res.Indexes = append(v.res.Indexes, IndexVacuum{Index: ti.idx, VacuumStats: st})
 	}
 	return nil
 }
