@@ -119,6 +119,7 @@ func newLogger() *zap.Logger {
 
 // Run serves until a signal stops it.
 func (c *serveCmd) Run() error {
+	tuneScheduler()
 	if err := checkHost(c.Host); err != nil {
 		return err
 	}
