@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	// extraProcs are processors for goroutines in the kernel, beyond the machine's: one that syncs the
-	// log and one that reads a block keep theirs until the runtime's monitor takes it away.
-	extraProcs = 2
+	// extraProcs are processors beyond the machine's, for goroutines in the kernel: the one that syncs the
+	// log keeps its own until the runtime's monitor takes it away. More only make threads look for work.
+	extraProcs = 1
 	// monitorSlack is by how much a sleep of the runtime's monitor may be late. Asked to, it wakes up every
 	// 20 us for as long as it has anything to do, which with many short system calls is always: a sixth of
 	// the server's CPU time, taken from the goroutines it looks after. See docs/design/0020.
