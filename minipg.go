@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,12 +33,14 @@ import (
 // Version is minipg's own version.
 const Version = "0.1"
 
+const defaultPort = 5432
+
 // Options describe a server.
 type Options struct {
 	Dir string // data directory; created and initialised when it is empty
 
 	Host      string // address to listen on; "" for none
-	Port      int    // 0 picks a free one
+	Port      int    // 0 picks a free one; with the socket alone, it is 5432
 	SocketDir string // directory of the Unix socket; "" for none
 	HTTPAddr  string // address of the metrics page; "" for none
 	// MetricsListen lets the setting metrics_listen decide instead of HTTPAddr.
@@ -76,6 +79,8 @@ type Server struct {
 	analyzer atomic.Pointer[sql.Server]
 	net      *server.Server
 	cancel   context.CancelFunc
+	closing  sync.Once
+	closed   error // Close's answer
 }
 
 // Open opens the directory, recovers it if need be, and serves.
@@ -91,6 +96,9 @@ func Open(ctx context.Context, opts Options) (_ *Server, err error) {
 	}
 	if opts.FS == nil {
 		opts.FS = storage.OSFS{}
+	}
+	if opts.Host == "" && opts.Port == 0 {
+		opts.Port = defaultPort // it only names the socket
 	}
 	s := &Server{opts: opts}
 	if s.set, err = loadSettings(&opts); err != nil {
@@ -193,8 +201,14 @@ func (s *Server) DSN(database string) string {
 // Reload reads the configuration files again.
 func (s *Server) Reload(ctx context.Context) { s.sql.ReloadConf(ctx) }
 
-// Close stops the server. Smart waits for clients until ctx ends, and then goes on as Fast.
+// Close stops the server. Smart waits for clients until ctx ends, and then goes on as Fast. Further calls wait for the
+// first one and return what it returned.
 func (s *Server) Close(ctx context.Context, mode Mode) error {
+	s.closing.Do(func() { s.closed = s.close(ctx, mode) })
+	return s.closed
+}
+
+func (s *Server) close(ctx context.Context, mode Mode) error {
 	s.opts.Logger.Info("shutting down", zap.String("mode", [...]string{"smart", "fast", "immediate"}[mode]))
 	s.net.StopAccepting()
 	finish := context.WithoutCancel(ctx)

@@ -21,6 +21,8 @@ import (
 type Config struct {
 	FS  storage.FS
 	Dir string // holds Pebble's files; made when absent
+	// MustExist makes absent files an error.
+	MustExist bool
 	// MemTableSize bounds the memory of committed but unflushed rows, 0 is 4 MiB.
 	MemTableSize uint64
 	// CacheSize is Pebble's block cache, 0 is 8 MiB.
@@ -45,7 +47,9 @@ type Catalog struct {
 	// applyMu orders Apply: commits of one session after another reach Pebble and the cache
 	// in one order.
 	applyMu sync.Mutex
-	version atomic.Uint64
+	// diskFull hears of flushes that failed because of it; they are tried again.
+	diskFull chan error
+	version  atomic.Uint64
 	// local numbers the states of transactions with changes of their own.
 	local atomic.Uint64
 	cache cache
@@ -60,7 +64,7 @@ func Open(cfg Config) (*Catalog, error) {
 	if cfg.CacheSize == 0 {
 		cfg.CacheSize = 8 << 20
 	}
-	c := &Catalog{cfg: cfg, block: pebble.NewCache(cfg.CacheSize)}
+	c := &Catalog{cfg: cfg, block: pebble.NewCache(cfg.CacheSize), diskFull: make(chan error, 1)}
 	c.cache.reset()
 	opts := &pebble.Options{
 		FS:                          pebblefs.New(cfg.FS),
@@ -74,6 +78,7 @@ func Open(cfg Config) (*Catalog, error) {
 		Logger:             pebbleLogger{&c.cfg},
 		EventListener:      &pebble.EventListener{BackgroundError: c.backgroundError},
 		DisableTableStats:  true,
+		ErrorIfNotExists:   cfg.MustExist,
 	}
 	for i := range opts.Levels {
 		opts.Levels[i].FilterPolicy = bloom.FilterPolicy(10)
@@ -81,6 +86,9 @@ func Open(cfg Config) (*Catalog, error) {
 	db, err := pebble.Open(cfg.Dir, opts)
 	if err != nil {
 		c.block.Unref()
+		if errors.Is(err, pebble.ErrDBDoesNotExist) {
+			return nil, pgerr.Wrap(err, pgerr.UndefinedFile, "the catalog is missing from directory \"%s\"", cfg.Dir)
+		}
 		return nil, fmt.Errorf("open catalog %q: %w", cfg.Dir, err)
 	}
 	c.db = db
@@ -119,6 +127,10 @@ func (c *Catalog) Flush(ctx context.Context) error {
 		return pgerr.From(err)
 	}
 	// Pebble goes on trying while the disk is full; the checkpoint need not wait for that.
+	select {
+	case <-c.diskFull: // of an earlier try
+	default:
+	}
 	done, err := c.db.AsyncFlush()
 	if err != nil {
 		return fmt.Errorf("flush catalog: %w", err)
@@ -126,6 +138,8 @@ func (c *Catalog) Flush(ctx context.Context) error {
 	select {
 	case <-done:
 		return nil
+	case err := <-c.diskFull:
+		return pgerr.Wrap(err, pgerr.DiskFull, "could not flush the catalog: %v", err)
 	case <-ctx.Done():
 		return pgerr.From(ctx.Err())
 	}
@@ -137,6 +151,10 @@ func (c *Catalog) Flush(ctx context.Context) error {
 func (c *Catalog) backgroundError(err error) {
 	if errors.Is(err, syscall.ENOSPC) {
 		pebbleLogger{&c.cfg}.Errorf("catalog: %v", err)
+		select {
+		case c.diskFull <- err:
+		default:
+		}
 		time.Sleep(diskFullPause)
 		return
 	}

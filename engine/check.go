@@ -42,9 +42,10 @@ type CheckStats struct {
 
 // Check verifies a directory that nobody serves: every checksum, heap and B-tree invariant, every
 // index entry against its row and back, every value out of line. A directory that was not shut
-// down is recovered first.
+// down is recovered first; one without data is an error.
 func Check(ctx context.Context, cfg Config, report func(Problem)) (CheckStats, error) {
 	cfg.Options.Autovacuum = func() bool { return false }
+	cfg.MustExist = true
 	e, err := Open(ctx, cfg)
 	if err != nil {
 		return CheckStats{}, err

@@ -50,6 +50,9 @@ type Config struct {
 	// Random gives the system identifier of a new directory; nil: from the clock.
 	Random func() uint64
 
+	// MustExist refuses a directory that holds no server's data instead of initialising it.
+	MustExist bool
+
 	Options Options
 	Unsafe  Unsafe
 }
@@ -191,7 +194,7 @@ func (e *Engine) openParts() error {
 	e.locks = locks.NewManager(lockConfig)
 	e.waits.start()
 	e.cat, err = catalog.Open(catalog.Config{
-		FS: e.fs, Dir: e.path(catalogDir), NextOID: e.NewOID,
+		FS: e.fs, Dir: e.path(catalogDir), NextOID: e.NewOID, MustExist: c.State != wal.StateNew,
 		CacheSize: e.opt.CatalogCache, MemTableSize: e.opt.CatalogMemTable,
 		Logf:   func(format string, args ...any) { e.logger.Sugar().Errorf(format, args...) },
 		Fatalf: e.fatalf,

@@ -3,9 +3,9 @@ package engine
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/pgerr"
@@ -47,6 +47,11 @@ func (e *Engine) takeDirectory() error {
 	if err != nil {
 		return dirError(err, "could not open directory", e.cfg.Dir)
 	}
+	if !slices.Contains(names, wal.ControlName) {
+		if err := e.mayInitialise(names); err != nil {
+			return err
+		}
+	}
 	if e.lock, err = e.fs.Lock(e.path(lockName)); err != nil {
 		return pgerr.Wrap(err, pgerr.LockFileExists, "lock file \"%s\" already exists", lockName).
 			WithHint("Is another server running in data directory \"%s\"?", e.cfg.Dir)
@@ -54,13 +59,47 @@ func (e *Engine) takeDirectory() error {
 	c, err := wal.ReadControl(e.fs, e.cfg.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return e.initialise(names)
+		return e.initialise()
 	case err != nil:
 		return err
 	}
 	e.control.Control = *c
 	if c.State == wal.StateNew {
-		return e.initialise(nil)
+		return e.initialise()
+	}
+	return e.checkVersion()
+}
+
+// mayInitialise refuses a directory without a control file that is not to be made one with.
+func (e *Engine) mayInitialise(names []string) error {
+	if e.cfg.MustExist {
+		return pgerr.New(pgerr.InvalidParameterValue, "\"%s\" is not a valid data directory", e.cfg.Dir).
+			WithDetail("File \"%s\" is missing.", e.path(wal.ControlName))
+	}
+	for _, name := range names {
+		if !allowedBefore(name) {
+			return pgerr.New(pgerr.DuplicateFile, "directory \"%s\" exists but is not empty", e.cfg.Dir).
+				WithHint("It holds \"%s\" and no %s.", name, wal.ControlName)
+		}
+	}
+	return nil
+}
+
+// checkVersion refuses a directory of another version, or one that lost the file that says so.
+func (e *Engine) checkVersion() error {
+	name := e.path(versionName)
+	text, err := e.readFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return pgerr.New(pgerr.InvalidParameterValue, "\"%s\" is not a valid data directory", e.cfg.Dir).
+			WithDetail("File \"%s\" is missing.", name)
+	}
+	if err != nil {
+		return dirError(err, "could not read file", name)
+	}
+	if text != versionText {
+		return pgerr.New(pgerr.InvalidParameterValue, "database files are incompatible with server").
+			WithDetail("The data directory was initialized by version %s, which is not compatible with this version %s.",
+				strings.TrimSpace(text), strings.TrimSpace(versionText))
 	}
 	return nil
 }
@@ -81,13 +120,7 @@ func (e *Engine) makeDirectory() error {
 
 // initialise makes the directory. The control file comes first, in state new, so that an
 // initialisation that was interrupted is told from somebody's files.
-func (e *Engine) initialise(names []string) error {
-	for _, name := range names {
-		if !allowedBefore(name) {
-			return pgerr.New(pgerr.DuplicateFile, "directory \"%s\" exists but is not empty", e.cfg.Dir).
-				WithHint("It holds \"%s\" and no %s.", name, wal.ControlName)
-		}
-	}
+func (e *Engine) initialise() error {
 	e.control.Control = wal.Control{
 		SystemID: e.cfg.Random() | 1, State: wal.StateNew, Time: e.cfg.Now().UnixMicro(),
 		NextXID: uint64(txn.FirstXID), OldestXID: uint64(txn.FirstXID),
@@ -151,9 +184,5 @@ func removeTree(fsys storage.FS, dir string) error {
 }
 
 func dirError(err error, doing, name string) error {
-	code := pgerr.IoError
-	if errors.Is(err, os.ErrPermission) {
-		code = pgerr.InsufficientPrivilege
-	}
-	return pgerr.Wrap(err, code, "%s \"%s\": %v", doing, name, err)
+	return storage.FileError(err, "%s \"%s\"", doing, name)
 }

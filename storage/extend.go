@@ -448,7 +448,7 @@ func (f *Files) growSegment(ff *forkFile, first BlockNumber, n int) error {
 		return f.appendZeros(file, int64(first%segmentBlocks)*PageSize, int64(n)*PageSize)
 	})
 	if err != nil {
-		return fileError(err, "could not extend file \"%s\"", relPath(ff.key.rel, ff.key.fork))
+		return FileError(err, "could not extend file \"%s\"", relPath(ff.key.rel, ff.key.fork))
 	}
 	f.needSync(seg)
 	if fresh {

@@ -305,7 +305,7 @@ func (f *Files) measure(ff *forkFile) (BlockNumber, error) {
 }
 
 func (f *Files) openError(ff *forkFile, err error) error {
-	return fileError(err, "could not open file \"%s\"", relPath(ff.key.rel, ff.key.fork))
+	return FileError(err, "could not open file \"%s\"", relPath(ff.key.rel, ff.key.fork))
 }
 
 // checkBlock refuses blocks behind the end of their fork, before a buffer is given to one.
@@ -339,7 +339,7 @@ func (f *Files) ReadBlock(tag BlockTag, page Page) error {
 		if isEOF(err) {
 			return shortReadError(tag, n)
 		}
-		return fileError(err, "could not read block %d in file \"%s\"", tag.Block, relPath(tag.Rel, tag.Fork))
+		return FileError(err, "could not read block %d in file \"%s\"", tag.Block, relPath(tag.Rel, tag.Fork))
 	})
 }
 
@@ -355,7 +355,7 @@ func (f *Files) WriteBlocks(tag BlockTag, blocks []byte) error {
 		return err
 	})
 	if err != nil {
-		return fileError(err, "could not write block %d in file \"%s\"", tag.Block, relPath(tag.Rel, tag.Fork))
+		return FileError(err, "could not write block %d in file \"%s\"", tag.Block, relPath(tag.Rel, tag.Fork))
 	}
 	// After the write: a sync that begins between would take the mark away too early.
 	f.needSync(seg)
@@ -427,7 +427,7 @@ func (s *segment) open(create bool) error {
 	if create && errors.Is(err, fs.ErrNotExist) {
 		dir := path.Dir(s.path)
 		if err := s.files.fs.MkdirAll(dir, dirPerm); err != nil {
-			return fileError(err, "could not create directory \"%s\"", dir)
+			return FileError(err, "could not create directory \"%s\"", dir)
 		}
 		// Any of them may be new. The entries of the data directory and of tablespaces are their makers'.
 		s.files.needDirSync(path.Dir(dir))

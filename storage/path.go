@@ -77,8 +77,8 @@ func parseName(name string) (n FileNumber, fork Fork, seg int, ok bool) {
 
 func isEOF(err error) bool { return errors.Is(err, io.EOF) }
 
-// fileError gives a file system's error the SQLSTATE and the words PostgreSQL does.
-func fileError(err error, format string, args ...any) error {
+// FileError gives a file system's error the SQLSTATE and the words PostgreSQL does.
+func FileError(err error, format string, args ...any) error {
 	code := pgerr.IoError
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -60,7 +60,7 @@ func (f *Files) syncSet(ctx context.Context, segments map[*segment]struct{}, dir
 	}
 	for dir := range dirs {
 		if err := f.fs.SyncDir(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fileError(err, "could not fsync file \"%s\"", dir)
+			return FileError(err, "could not fsync file \"%s\"", dir)
 		}
 	}
 	return nil
@@ -91,7 +91,7 @@ func (s *segment) sync() error {
 	if serr == nil && errors.Is(err, fs.ErrNotExist) {
 		return nil // truncated away
 	}
-	return fileError(err, "could not fsync file \"%s\"", relPath(s.fork.key.rel, s.fork.key.fork))
+	return FileError(err, "could not fsync file \"%s\"", relPath(s.fork.key.rel, s.fork.key.fork))
 }
 
 func (ff *forkFile) isDropped() bool {
@@ -122,7 +122,7 @@ func (f *Files) Sync(rel RelFile, fork Fork) error {
 	}
 	dir := path.Dir(f.path(ff.key, 0))
 	if err := f.fs.SyncDir(dir); err != nil {
-		return fileError(err, "could not fsync file \"%s\"", dir)
+		return FileError(err, "could not fsync file \"%s\"", dir)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (f *Files) truncateSegment(ff *forkFile, i int, n BlockNumber) error {
 	}
 	err = seg.use(false, func(file File) error { return file.Truncate(int64(n%segmentBlocks) * PageSize) })
 	if err != nil {
-		return fileError(err, "could not truncate file \"%s\" to %d blocks", relPath(ff.key.rel, ff.key.fork), n)
+		return FileError(err, "could not truncate file \"%s\" to %d blocks", relPath(ff.key.rel, ff.key.fork), n)
 	}
 	f.needSync(seg)
 	return nil
@@ -53,7 +53,7 @@ func (f *Files) removeSegment(s *segment) error {
 	_ = s.closeLocked() // of a file that goes away
 	f.forget(s)
 	if err := f.fs.Remove(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fileError(err, "could not remove file \"%s\"", s.path)
+		return FileError(err, "could not remove file \"%s\"", s.path)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (f *Files) unlinkFork(k forkKey) error {
 	for i := n - 1; i >= 0; i-- {
 		name := f.path(k, i)
 		if err := f.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fileError(err, "could not remove file \"%s\"", name)
+			return FileError(err, "could not remove file \"%s\"", name)
 		}
 	}
 	return nil
@@ -134,10 +134,10 @@ func (f *Files) forgetFork(k forkKey) int {
 func (f *Files) CreateDatabase(tablespace, db uint32) error {
 	dir := f.databaseDir(tablespace, db)
 	if err := f.fs.MkdirAll(dir, dirPerm); err != nil {
-		return fileError(err, "could not create directory \"%s\"", dir)
+		return FileError(err, "could not create directory \"%s\"", dir)
 	}
 	if err := f.fs.SyncDir(path.Dir(dir)); err != nil && !f.noSync.Load() {
-		return fileError(err, "could not fsync file \"%s\"", path.Dir(dir))
+		return FileError(err, "could not fsync file \"%s\"", path.Dir(dir))
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (f *Files) List(yield func(Found) error) error {
 	spaces := make(map[uint32]string)
 	names, err := f.fs.List(path.Join(f.dir, "pg_tblspc"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fileError(err, "could not open directory \"%s\"", "pg_tblspc")
+		return FileError(err, "could not open directory \"%s\"", "pg_tblspc")
 	}
 	for _, name := range names {
 		if oid, err := strconv.ParseUint(name, 10, 32); err == nil {
@@ -190,7 +190,7 @@ func (f *Files) List(yield func(Found) error) error {
 func (f *Files) listSpace(dir string, tablespace uint32, yield func(Found) error) error {
 	names, err := f.fs.List(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fileError(err, "could not open directory \"%s\"", dir)
+		return FileError(err, "could not open directory \"%s\"", dir)
 	}
 	for _, name := range names {
 		db, err := strconv.ParseUint(name, 10, 32)
@@ -207,7 +207,7 @@ func (f *Files) listSpace(dir string, tablespace uint32, yield func(Found) error
 func (f *Files) listDir(dir string, tablespace, db uint32, yield func(Found) error) error {
 	names, err := f.fs.List(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fileError(err, "could not open directory \"%s\"", dir)
+		return FileError(err, "could not open directory \"%s\"", dir)
 	}
 	for _, name := range names {
 		number, fork, seg, ok := parseName(name)
@@ -239,7 +239,7 @@ func (f *Files) SweepOrphans(keep func(RelFile) bool) (removed []RelFile, err er
 	for _, o := range orphans {
 		f.forgetFork(forkKey{o.Rel, o.Fork})
 		if err := f.fs.Remove(o.Path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return removed, fileError(err, "could not remove file \"%s\"", o.Path)
+			return removed, FileError(err, "could not remove file \"%s\"", o.Path)
 		}
 		if !slices.Contains(removed, o.Rel) {
 			removed = append(removed, o.Rel)
@@ -365,19 +365,19 @@ func (f *Files) dropDatabase(tablespace, db uint32) error {
 		return nil
 	}
 	if err != nil {
-		return fileError(err, "could not open directory \"%s\"", dir)
+		return FileError(err, "could not open directory \"%s\"", dir)
 	}
 	for _, name := range names {
 		name = path.Join(dir, name)
 		if err := f.fs.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return fileError(err, "could not remove file \"%s\"", name)
+			return FileError(err, "could not remove file \"%s\"", name)
 		}
 	}
 	if err := f.fs.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fileError(err, "could not remove directory \"%s\"", dir)
+		return FileError(err, "could not remove directory \"%s\"", dir)
 	}
 	if err := f.fs.SyncDir(path.Dir(dir)); err != nil && !f.noSync.Load() {
-		return fileError(err, "could not fsync file \"%s\"", path.Dir(dir))
+		return FileError(err, "could not fsync file \"%s\"", path.Dir(dir))
 	}
 	return nil
 }

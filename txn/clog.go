@@ -36,6 +36,9 @@ type clog struct {
 	flush func(storage.LSN) error
 	slots []clogSlot
 
+	// covered is the last page that is known to be in its file; under the lock of flushAll's caller.
+	covered int64
+
 	files struct {
 		sync.Mutex
 		unsynced map[int64]struct{} // segments written since the last sync
@@ -227,8 +230,58 @@ func (c *clog) read(no int64) (*clogPage, error) {
 	return p, nil
 }
 
-// flushAll makes every page durable, for a checkpoint.
-func (c *clog) flushAll() error {
+// require sees that all pages of the XIDs before next, which a checkpoint left behind, are there: without
+// them committed rows would look like those of transactions that never ended.
+func (c *clog) require(next XID) error {
+	c.covered = -1
+	if next <= FirstXID {
+		return nil
+	}
+	c.covered = int64(next-1) / clogPageXIDs
+	for seg := int64(0); seg <= c.covered/clogSegmentPages; seg++ {
+		pages := min(c.covered-seg*clogSegmentPages+1, clogSegmentPages)
+		name := c.segmentPath(seg)
+		first := max(uint64(seg)*clogSegmentPages*clogPageXIDs, uint64(FirstXID))
+		info, err := c.fs.Stat(name)
+		if err != nil {
+			cause := pgerr.From(storage.FileError(err, "Could not open file \"%s\"", name))
+			return pgerr.Wrap(err, cause.Code, "could not access status of transaction %d", first).WithDetail("%s.", cause.Message)
+		}
+		if info.Size() < pages*clogPageBytes {
+			return pgerr.New(pgerr.DataCorrupted, "could not access status of transaction %d", first).
+				WithDetail("File \"%s\" has %d bytes and should have %d.", name, info.Size(), pages*clogPageBytes)
+		}
+	}
+	return nil
+}
+
+// cover has the pages of all XIDs before next written, also those in which no bit was ever set.
+func (c *clog) cover(next XID) error {
+	if next <= FirstXID {
+		return nil
+	}
+	for last := int64(next-1) / clogPageXIDs; c.covered < last; c.covered++ {
+		no := c.covered + 1
+		s := c.slot(no)
+		for dirty := false; !dirty; {
+			if _, err := c.load(s, no); err != nil {
+				return err
+			}
+			s.mu.Lock()
+			if p := s.page.Load(); p.no == no {
+				p.dirty, dirty = true, true
+			}
+			s.mu.Unlock()
+		}
+	}
+	return nil
+}
+
+// flushAll makes every page durable, for a checkpoint; next is the first XID not yet given out. One call at a time.
+func (c *clog) flushAll(next XID) error {
+	if err := c.cover(next); err != nil {
+		return err
+	}
 	for i := range c.slots {
 		s := &c.slots[i]
 		s.io.Lock()
@@ -291,5 +344,5 @@ func (c *clog) clearFrom(xid XID) error {
 func (c *clog) segmentPath(seg int64) string { return path.Join(c.dir, fmt.Sprintf("%08X", seg)) }
 
 func clogError(err error, doing, name string) error {
-	return pgerr.Wrap(err, pgerr.IoError, "could not %s %q: %v", doing, name, err)
+	return storage.FileError(err, "could not %s \"%s\"", doing, name)
 }

@@ -71,6 +71,9 @@ func Open(cfg Config) (*Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.require(cfg.NextXID); err != nil {
+		return nil, err
+	}
 	m := &Manager{cfg: cfg, clog: c}
 	m.nextXID.Store(uint64(cfg.NextXID))
 	m.nextCSN.Store(firstCSN)
@@ -213,4 +216,4 @@ func (m *Manager) ended(first, last XID) {
 func (m *Manager) DelayBarrier() { m.slots.waitForCommits() }
 
 // FlushAll makes the commit log durable, for a checkpoint.
-func (m *Manager) FlushAll() error { return m.clog.flushAll() }
+func (m *Manager) FlushAll() error { return m.clog.flushAll(m.NextXID()) }

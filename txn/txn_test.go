@@ -306,7 +306,7 @@ func TestClogOutlivesItsCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.flushAll(); err != nil {
+	if err := c.flushAll(FirstXID); err != nil {
 		t.Fatal(err)
 	}
 	if c, err = openClog(storage.OSFS{}, dir, 1, nil); err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/minipg/minipg"
 	"github.com/minipg/minipg/engine"
+	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/sql"
 	"github.com/minipg/minipg/storage"
 )
@@ -66,10 +67,30 @@ func run(args []string) int {
 		return 1
 	}
 	if err := ctx.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "minipg:", err)
+		complain(err)
 		return 1
 	}
 	return 0
+}
+
+// complain prints an error with what else is known of it.
+func complain(err error) {
+	fmt.Fprintln(os.Stderr, "minipg:", err)
+	var e *pgerr.Error
+	if errors.As(err, &e) {
+		if e.Detail != "" {
+			fmt.Fprintln(os.Stderr, "DETAIL:", e.Detail)
+		}
+		if e.Hint != "" {
+			fmt.Fprintln(os.Stderr, "HINT:", e.Hint)
+		}
+	}
+}
+
+// die ends the process when the data directory can not be gone on with.
+func die(err error) {
+	complain(err)
+	os.Exit(1)
 }
 
 // wantsHelp finds --help and -?; -h is the host, as in PostgreSQL's tools.
@@ -124,7 +145,7 @@ func (c *serveCmd) Run() error {
 		return err
 	}
 	opts := minipg.Options{
-		Dir: c.Dir, Host: c.Host, Port: c.Port, SocketDir: c.Socket, MetricsListen: true, Logger: newLogger(),
+		Dir: c.Dir, Host: c.Host, Port: c.Port, SocketDir: c.Socket, MetricsListen: true, Logger: newLogger(), Fatal: die,
 	}
 	if c.Metrics != nil {
 		opts.Settings = append(opts.Settings, minipg.Setting{Name: "metrics_listen", Value: *c.Metrics})
@@ -151,6 +172,9 @@ func (c *serveCmd) Run() error {
 	return waitForSignal(ctx, srv, signals)
 }
 
+// immediateTimeout is how long an immediate stop may take before the process just ends, as PostgreSQL's.
+const immediateTimeout = 5 * time.Second
+
 // waitForSignal runs the server until it is told to stop: SIGTERM is smart, SIGINT fast, SIGQUIT
 // immediate, as of PostgreSQL; a stronger signal overrides a weaker one.
 func waitForSignal(ctx context.Context, srv *minipg.Server, signals <-chan os.Signal) error {
@@ -159,41 +183,41 @@ func waitForSignal(ctx context.Context, srv *minipg.Server, signals <-chan os.Si
 		case syscall.SIGHUP:
 			srv.Reload(ctx)
 		case syscall.SIGINT:
-			return srv.Close(ctx, minipg.Fast)
+			return stopServer(ctx, srv, minipg.Fast, signals)
 		case syscall.SIGQUIT:
-			return srv.Close(ctx, minipg.Immediate)
+			return stopServer(ctx, srv, minipg.Immediate, signals)
 		case syscall.SIGTERM:
-			return smart(ctx, srv, signals)
+			return stopServer(ctx, srv, minipg.Smart, signals)
 		}
 	}
 	return nil
 }
 
-// smart waits for the clients to leave, or for a signal that does not.
-func smart(ctx context.Context, srv *minipg.Server, signals <-chan os.Signal) error {
-	waiting, stop := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			select {
-			case <-waiting.Done():
-				return
-			case sig := <-signals:
-				if sig == syscall.SIGQUIT {
-					os.Exit(1)
-				}
-				if sig == syscall.SIGINT {
-					stop()
-					return
-				}
+// stopServer closes the server and meanwhile listens for signals that are stronger.
+func stopServer(ctx context.Context, srv *minipg.Server, mode minipg.Mode, signals <-chan os.Signal) error {
+	patience, fast := context.WithCancel(ctx)
+	defer fast()
+	done := make(chan error, 1)
+	go func() { done <- srv.Close(patience, mode) }()
+	var tooLong <-chan time.Time
+	if mode == minipg.Immediate {
+		tooLong = time.After(immediateTimeout)
+	}
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-tooLong:
+			return errors.New("an immediate stop took too long: sessions or the disk do not answer")
+		case sig := <-signals:
+			switch sig {
+			case syscall.SIGQUIT:
+				return errors.New("stopped at once: the next start recovers")
+			case syscall.SIGINT:
+				fast()
 			}
 		}
-	}()
-	err := srv.Close(waiting, minipg.Smart)
-	stop()
-	<-done
-	return err
+	}
 }
 
 // checkHost refuses addresses others could reach, since there are no passwords yet.
@@ -214,7 +238,7 @@ func (c *checkCmd) Run() error {
 	}
 	start := time.Now()
 	stats, err := engine.Check(context.Background(), engine.Config{
-		FS: storage.OSFS{}, Dir: c.Dir, Logger: zap.NewNop(), IndexExprs: sql.IndexExprs(),
+		FS: storage.OSFS{}, Dir: c.Dir, Logger: zap.NewNop(), IndexExprs: sql.IndexExprs(), Fatal: die,
 	}, func(p engine.Problem) { fmt.Println(p) })
 	if err != nil {
 		return err
