@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -657,15 +658,8 @@ func (d *tableDef) insertDefaults(rel OID, seqs []OID) error {
 
 // serialDefault gives a column the default nextval('sequence').
 func (e *Env) serialDefault(rel OID, num int16, seq OID) error {
-	s, err := e.Cat.RelationByOID(seq)
-	if err != nil {
-		return err
-	}
-	name, err := e.qualified(s.Namespace, s.Name)
-	if err != nil {
-		return err
-	}
-	text := "nextval('" + strings.ReplaceAll(name, "'", "''") + "'::regclass)"
+	// By number, as in all stored expressions: the sequence may get another name.
+	text := fmt.Sprintf("nextval('%d'::regclass)", seq)
 	return e.insertDefault(rel, num, text, false, []catalog.Object{{Class: catalog.PgClass, OID: seq}})
 }
 

@@ -215,11 +215,11 @@ func (e *Env) dropComments(o catalog.Object) error {
 
 // removeRelation removes the rows of a relation; its files go when the transaction commits.
 func (e *Env) removeRelation(oid OID) error {
-	rel, err := e.Cat.RelationByOID(oid)
-	if err != nil || rel == nil {
+	if err := e.lock(oid, locks.AccessExclusive); err != nil {
 		return err
 	}
-	if err := e.lock(oid, locks.AccessExclusive); err != nil {
+	rel, err := e.Cat.RelationByOID(oid)
+	if err != nil || rel == nil {
 		return err
 	}
 	if rel.Kind == catalog.KindIndex {
@@ -329,6 +329,9 @@ func (e *Env) truncate(n *pg_query.TruncateStmt) error {
 			continue
 		}
 		seen[rel.OID] = true
+		if rel, err = e.lockIndexes(rel); err != nil {
+			return err
+		}
 		if err := e.Session.NewStorage(e.Ctx, rel); err != nil {
 			return err
 		}

@@ -515,11 +515,36 @@ func (e *Env) reindex(n *pg_query.ReindexStmt) error {
 	return e.rebuild(rel.Index.Table, rel.Index)
 }
 
+// lockAgain locks a relation found earlier exclusively, and returns what it is by then.
+func (e *Env) lockAgain(oid OID) (*catalog.Relation, error) {
+	if err := e.lock(oid, locks.AccessExclusive); err != nil {
+		return nil, err
+	}
+	rel, err := e.Cat.RelationByOID(oid)
+	if err == nil && rel == nil {
+		err = pgerr.New(pgerr.UndefinedTable, "relation with OID %d does not exist", oid)
+	}
+	return rel, err
+}
+
+// lockIndexes locks the indexes of a table that is locked exclusively, since statements on an index alone may give it
+// another file, and returns what the table is by then.
+func (e *Env) lockIndexes(rel *catalog.Relation) (*catalog.Relation, error) {
+	for _, x := range rel.Indexes {
+		if err := e.lock(x.OID, locks.AccessExclusive); err != nil {
+			return nil, err
+		}
+	}
+	return e.lockAgain(rel.OID)
+}
+
 // rebuild gives an index a new file and fills it.
 func (e *Env) rebuild(table OID, idx *catalog.Index) error {
-	if err := e.lock(idx.OID, locks.AccessExclusive); err != nil {
+	rel, err := e.lockAgain(idx.OID)
+	if err != nil {
 		return err
 	}
+	idx = rel.Index
 	file, err := e.Session.CreateRelationFile(e.Ctx, idx.Tablespace, idx.Persistence)
 	if err != nil {
 		return err

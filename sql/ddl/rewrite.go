@@ -193,10 +193,14 @@ func (p *pass) check() error {
 // rewrite writes every row to new files.
 func (p *pass) rewrite() error {
 	e := p.a.e
-	if err := e.Session.NewStorage(e.Ctx, p.rel); err != nil {
+	rel, err := e.lockIndexes(p.rel)
+	if err != nil {
 		return err
 	}
-	rel, err := e.Cat.RelationByOID(p.rel.OID)
+	if err := e.Session.NewStorage(e.Ctx, rel); err != nil {
+		return err
+	}
+	rel, err = e.Cat.RelationByOID(p.rel.OID)
 	if err != nil {
 		return err
 	}
