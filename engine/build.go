@@ -106,8 +106,9 @@ func (b *indexBuild) scan(ctx context.Context) error {
 		workers = 1 // functions run in their session's goroutine
 	}
 	budget := int(b.s.e.opt.MaintenanceWorkMem()) / workers
+	expected := int(b.t.stats.live.Load())/workers + 1
 	for range workers {
-		b.sorters = append(b.sorters, newSorter(b.s.e.fs, b.s.e.path(baseDir, tempDir), budget))
+		b.sorters = append(b.sorters, newSorter(b.s.e.fs, b.s.e.path(baseDir, tempDir), budget, expected+expected/8))
 	}
 	if workers == 1 {
 		return b.worker(ctx, b.s, b.sorters[0])

@@ -161,7 +161,7 @@ func (c *checker) table(ctx context.Context, rel *catalog.Relation) error {
 		if !ti.idx.Valid || !ti.idx.Ready {
 			continue
 		}
-		ic := &indexCheck{c: c, t: t, ti: ti, want: newSorter(c.e.fs, c.e.path(baseDir, tempDir), checkSortMemory)}
+		ic := &indexCheck{c: c, t: t, ti: ti, want: newSorter(c.e.fs, c.e.path(baseDir, tempDir), checkSortMemory, 0)}
 		defer ic.want.close()
 		checks = append(checks, ic)
 	}

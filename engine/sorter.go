@@ -21,6 +21,9 @@ const (
 	// sortFlagBytes and sortTIDBytes follow an entry's key.
 	sortTIDBytes  = 6
 	sortFlagBytes = 1
+
+	sortChunkBytes = 1 << 20
+	sortEntryBytes = 32 // roughly, of an entry in memory beside its bytes
 )
 
 // Flags of a sorted entry.
@@ -30,10 +33,11 @@ const (
 )
 
 // sortEntry is an index entry in a sorter: key, TID and flags, payload lie behind each other in
-// its arena.
+// one of its chunks.
 type sortEntry struct {
 	prefix   uint64 // the key's first eight bytes, big-endian
-	off      int
+	chunk    uint32
+	off      uint32 // in the chunk
 	keyBytes uint32 // without TID and flags
 	allBytes uint32
 }
@@ -44,7 +48,9 @@ type sorter struct {
 	fs      storage.FS
 	dir     string
 	budget  int
-	arena   []byte
+	chunks  [][]byte // the first used of them hold entries; their bytes never move
+	used    int
+	bytes   int
 	entries []sortEntry
 	file    storage.File
 	name    string
@@ -57,26 +63,52 @@ type sortRun struct{ start, end int64 }
 
 var sorterSerial atomic.Uint64 // only keeps the names of temporary files apart
 
-func newSorter(fs storage.FS, dir string, budget int) *sorter {
-	return &sorter{fs: fs, dir: dir, budget: budget}
+// newSorter makes a sorter; expected is how many entries are likely, so that few are moved.
+func newSorter(fs storage.FS, dir string, budget, expected int) *sorter {
+	return &sorter{fs: fs, dir: dir, budget: budget, entries: make([]sortEntry, 0, max(0, min(expected, budget/(2*sortEntryBytes))))}
 }
 
 // add takes an entry over; the bytes are copied.
 func (s *sorter) add(key []byte, tid TID, flags byte, payload []byte) error {
-	off := len(s.arena)
-	s.arena = append(s.arena, key...)
-	s.arena = binary.BigEndian.AppendUint32(s.arena, uint32(tid.Block))
-	s.arena = binary.BigEndian.AppendUint16(s.arena, tid.Offset)
-	s.arena = append(s.arena, flags)
-	s.arena = append(s.arena, payload...)
+	all := len(key) + sortTIDBytes + sortFlagBytes + len(payload)
+	c := s.chunkFor(all)
+	b := *c
+	off := len(b)
+	b = append(b, key...)
+	b = binary.BigEndian.AppendUint32(b, uint32(tid.Block))
+	b = binary.BigEndian.AppendUint16(b, tid.Offset)
+	b = append(b, flags)
+	*c = append(b, payload...)
+	s.bytes += all
 	s.entries = append(s.entries, sortEntry{
-		prefix: keyPrefix64(key), off: off, keyBytes: uint32(len(key)), allBytes: uint32(len(s.arena) - off),
+		prefix: keyPrefix64(key), chunk: uint32(s.used - 1), off: uint32(off), keyBytes: uint32(len(key)), allBytes: uint32(all),
 	})
-	if len(s.arena)+len(s.entries)*32 > s.budget {
+	if s.bytes+len(s.entries)*sortEntryBytes > s.budget {
 		return s.spill()
 	}
 	return nil
 }
+
+// chunkFor returns a chunk with room for n bytes.
+func (s *sorter) chunkFor(n int) *[]byte {
+	if s.used > 0 {
+		if c := &s.chunks[s.used-1]; len(*c)+n <= cap(*c) {
+			return c
+		}
+	}
+	if s.used == len(s.chunks) {
+		s.chunks = append(s.chunks, nil)
+	}
+	c := &s.chunks[s.used]
+	s.used++
+	if *c = (*c)[:0]; cap(*c) < n {
+		*c = make([]byte, 0, max(n, sortChunkBytes))
+	}
+	return c
+}
+
+// at returns the first n bytes of an entry.
+func (s *sorter) at(e *sortEntry, n uint32) []byte { return s.chunks[e.chunk][e.off : e.off+n] }
 
 func keyPrefix64(key []byte) uint64 {
 	if len(key) >= 8 {
@@ -89,13 +121,12 @@ func keyPrefix64(key []byte) uint64 {
 
 // sort orders what is in memory.
 func (s *sorter) sort() {
-	arena := s.arena
 	slices.SortFunc(s.entries, func(a, b sortEntry) int {
 		if a.prefix != b.prefix {
 			return cmp.Compare(a.prefix, b.prefix)
 		}
 		// No key is a prefix of another, so keys that differ differ before their TIDs do.
-		return bytes.Compare(arena[a.off:a.off+int(a.keyBytes)+sortTIDBytes], arena[b.off:b.off+int(b.keyBytes)+sortTIDBytes])
+		return bytes.Compare(s.at(&a, a.keyBytes+sortTIDBytes), s.at(&b, b.keyBytes+sortTIDBytes))
 	})
 }
 
@@ -119,7 +150,7 @@ func (s *sorter) spill() error {
 		e := &s.entries[i]
 		buf = binary.LittleEndian.AppendUint32(buf, e.keyBytes)
 		buf = binary.LittleEndian.AppendUint32(buf, e.allBytes)
-		buf = append(buf, s.arena[e.off:e.off+int(e.allBytes)]...)
+		buf = append(buf, s.at(e, e.allBytes)...)
 		if len(buf) >= sortReadBytes || i == len(s.entries)-1 {
 			if _, err := s.file.WriteAt(buf, s.size); err != nil {
 				return dirError(err, "could not write to file", s.name)
@@ -130,7 +161,7 @@ func (s *sorter) spill() error {
 	}
 	run.end = s.size
 	s.runs = append(s.runs, run)
-	s.arena, s.entries = s.arena[:0], s.entries[:0]
+	s.used, s.bytes, s.entries = 0, 0, s.entries[:0]
 	return nil
 }
 
@@ -177,7 +208,7 @@ func (m *memorySource) next(e *sortedEntry) (bool, error) {
 	}
 	x := &m.s.entries[m.at]
 	m.at++
-	e.set(m.s.arena[x.off:x.off+int(x.allBytes)], int(x.keyBytes))
+	e.set(m.s.at(x, x.allBytes), int(x.keyBytes))
 	return true, nil
 }
 

@@ -22,6 +22,9 @@ type Ring struct {
 	at   int
 }
 
+// ringRunFraction is the part of a ring that is written with one call at most.
+const ringRunFraction = 4
+
 // NewRing makes a ring, no larger than an eighth of the pool.
 func (p *Pool) NewRing(kind RingKind) *Ring {
 	n := 256 << 10 / PageSize
@@ -51,15 +54,24 @@ func (r *Ring) reject(p *Pool, lsn LSN) bool {
 	return r.kind == RingBulkRead && p.log != nil && lsn > p.log.FlushedTo()
 }
 
+// unused pins a buffer that never held a block, nil when there is none left.
+func (p *Pool) unused() *Buffer {
+	for p.fresh.Load() < p.n {
+		id := p.fresh.Add(1) - 1
+		if id >= p.n {
+			return nil
+		}
+		if b := p.buffer(id); b.state.CompareAndSwap(0, pinUnit) {
+			return b
+		}
+	}
+	return nil
+}
+
 // sweep moves the clock's hand to a buffer nobody used lately, and pins it.
 func (p *Pool) sweep() *Buffer {
-	if p.fresh.Load() < p.n {
-		if id := p.fresh.Add(1) - 1; id < p.n {
-			b := p.buffer(id)
-			if b.state.CompareAndSwap(0, pinUnit) {
-				return b
-			}
-		}
+	if b := p.unused(); b != nil {
+		return b
 	}
 	for idle := uint32(0); idle <= p.n; {
 		b := p.buffer(uint32((p.hand.Add(1) - 1) % uint64(p.n)))
@@ -87,6 +99,11 @@ func (p *Pool) victim(ring *Ring) (*Buffer, error) {
 		var b *Buffer
 		fromRing := false
 		if ring != nil {
+			// A ring drives nobody out of a buffer that holds nothing.
+			if b = p.unused(); b != nil {
+				p.taken.Add(1)
+				return b, nil
+			}
 			b = p.fromRing(ring)
 			fromRing = b != nil
 		}
@@ -119,6 +136,9 @@ func (p *Pool) cleanVictim(b *Buffer, ring *Ring, fromRing bool) (ok bool, err e
 	if b.state.Load()&flagDirty == 0 {
 		return true, nil
 	}
+	if fromRing && ring.kind == RingBulkWrite {
+		return p.writeFromRing(b, ring)
+	}
 	var reject func(LSN) bool
 	if fromRing && ring.kind == RingBulkRead {
 		reject = func(lsn LSN) bool { return ring.reject(p, lsn) }
@@ -131,6 +151,45 @@ func (p *Pool) cleanVictim(b *Buffer, ring *Ring, fromRing bool) (ok bool, err e
 		p.metrics.BlocksWrittenBack.AddAt(b.id, 1)
 	}
 	return ok, err
+}
+
+// writeFromRing writes b and those of the ring's next buffers that lie behind it on disk: the ring of
+// a bulk load holds its blocks in their order. They are clean when their turn comes.
+func (p *Pool) writeFromRing(b *Buffer, ring *Ring) (ok bool, err error) {
+	run := p.runs.Get().(*writeRun)
+	defer p.runs.Put(run)
+	b.Pin() // the run's
+	if !run.add(p, b, false) {
+		b.Unpin()
+		if ok = b.state.Load()&flagDirty == 0; !ok {
+			ring.ids[ring.at] = 0
+		}
+		return ok, nil
+	}
+	key := b.loadKey()
+	// Only some of the ring: the log has to be flushed up to the last one.
+	for i := 1; i < min(maxRun, len(ring.ids)/ringRunFraction); i++ {
+		id := ring.ids[(ring.at+i)%len(ring.ids)]
+		if id == 0 {
+			break
+		}
+		next := p.buffer(id - 1)
+		if _, ok := next.pinTaggedCold(); !ok {
+			break
+		}
+		k := next.loadKey()
+		if !adjacent(key, k) || !run.add(p, next, false) {
+			next.Unpin()
+			break
+		}
+		key = k
+	}
+	n := run.n
+	if err := run.write(p); err != nil {
+		return false, err
+	}
+	p.metrics.BlocksWrittenBack.AddAt(b.id, int64(n))
+	return true, nil
 }
 
 // evict takes b, pinned by the caller, out of the table; false when somebody wants it.

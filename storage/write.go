@@ -152,7 +152,9 @@ func (r *writeRun) write(p *Pool) error {
 	}
 	err := p.flushLog(lsn)
 	if err == nil {
+		wait := p.beginWait(WaitFileWrite)
 		err = p.files.WriteBlocks(first, r.bytes[:r.n*PageSize])
+		p.endWait(&wait)
 	}
 	for _, b := range r.buffers[:r.n] {
 		if err != nil {

@@ -14,6 +14,12 @@ import (
 // ownData owns the pieces that belong to no block.
 const ownData = -1
 
+const (
+	packFrom = 512                  // a block's data are packed from this many bytes on
+	packMost = 2 * storage.PageSize // and up to this many, so that a reader trusts no greater length
+	packGain = 8                    // and if at least this part of them is saved
+)
+
 // imageHoleMin is the smallest hole worth leaving out of an image.
 const imageHoleMin = 16
 
@@ -171,11 +177,31 @@ func (b *Builder) encodeBlock(i int, redo storage.LSN, images bool) (redoMatters
 			b.enc[at] |= blockCompressed
 		}
 	}
-	if keep {
-		b.enc = binary.AppendUvarint(b.enc, uint64(bl.data))
-		b.appendPieces(int32(i))
+	if keep && b.appendData(i) {
+		b.enc[at] |= blockPacked
 	}
 	return redoMatters
+}
+
+// appendData appends block i's data, packed where that makes them much smaller: a bulk load's rows are
+// most of what it writes, and waits for.
+func (b *Builder) appendData(i int) (packed bool) {
+	n := b.blocks[i].data
+	at := len(b.enc)
+	b.enc = binary.AppendUvarint(b.enc, uint64(n))
+	raw := len(b.enc)
+	b.appendPieces(int32(i))
+	if n < packFrom || n > packMost {
+		return false
+	}
+	b.scratch = grow(b.scratch, s2.MaxEncodedLen(n))
+	small := s2.Encode(b.scratch[:cap(b.scratch)], b.enc[raw:])
+	if len(small) > n-n/packGain {
+		return false
+	}
+	b.enc = binary.AppendUvarint(b.enc[:at], uint64(len(small)))
+	b.enc = append(b.enc, small...)
+	return true
 }
 
 // appendImage appends the page without its hole, compressed where that is smaller.

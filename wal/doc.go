@@ -51,6 +51,7 @@
 //	incarnation uint16
 //	xid, db     uvarint
 //	nblocks     uint8
-//	blocks      flags uint8, relation (unless as before), block, image, data
+//	blocks      flags uint8, relation (unless as before), block, image, data (packed if
+//	            that is shorter)
 //	data        the rest
 package wal

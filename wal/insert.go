@@ -44,6 +44,10 @@ func (l *Log) Insert(b *Builder) storage.LSN {
 	b.lsn = start
 	l.countInsert(b)
 	l.prepareAhead(end)
+	if start/writerFlushAfter != end/writerFlushAfter {
+		// What a bulk load wrote is on disk before a buffer's eviction or its commit waits for it.
+		l.FlushLater(start)
+	}
 	return end
 }
 

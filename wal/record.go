@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"slices"
 
 	"github.com/klauspost/compress/s2"
 
@@ -25,6 +26,7 @@ const (
 	blockHasImage   = 0x10
 	blockCompressed = 0x20
 	blockHasData    = 0x40
+	blockPacked     = 0x80 // the data are compressed
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -93,6 +95,7 @@ type Record struct {
 	Blocks []BlockRef
 
 	incarnation uint16
+	unpacked    []byte // what block data are unpacked into
 }
 
 // BlockRef is a block a record changes.
@@ -160,9 +163,10 @@ func (rec *Record) decode(b []byte, lsn storage.LSN) error {
 		return errMalformed
 	}
 	rec.Blocks = rec.Blocks[:0]
+	rec.unpacked = rec.unpacked[:0]
 	var rel storage.RelFile
 	for range n {
-		rec.Blocks = append(rec.Blocks, d.block(&rel))
+		rec.Blocks = append(rec.Blocks, d.block(&rel, &rec.unpacked))
 	}
 	rec.Data = d.b
 	if d.bad || rec.RM >= numRM {
@@ -171,7 +175,7 @@ func (rec *Record) decode(b []byte, lsn storage.LSN) error {
 	return nil
 }
 
-func (d *decoder) block(rel *storage.RelFile) BlockRef {
+func (d *decoder) block(rel *storage.RelFile, unpacked *[]byte) BlockRef {
 	flags := d.byte()
 	if flags&blockSameRel == 0 {
 		rel.Tablespace = uint32(d.uvarint())
@@ -196,7 +200,28 @@ func (d *decoder) block(rel *storage.RelFile) BlockRef {
 	if flags&blockHasData != 0 {
 		ref.Data = d.take(d.uvarint())
 	}
+	if flags&blockPacked != 0 {
+		ref.Data = d.unpack(ref.Data, unpacked)
+	}
 	return ref
+}
+
+// unpack appends what packed holds to room and returns it. Should room move, data returned earlier go on
+// using the old one.
+func (d *decoder) unpack(packed []byte, room *[]byte) []byte {
+	n, err := s2.DecodedLen(packed)
+	if err != nil || n > packMost {
+		d.bad = true
+		return nil
+	}
+	at := len(*room)
+	*room = slices.Grow(*room, n)[:at+n]
+	data, err := s2.Decode((*room)[at:at+n:at+n], packed)
+	if err != nil {
+		d.bad = true
+		return nil
+	}
+	return data
 }
 
 // RestoreImage writes the page image into page.
