@@ -629,6 +629,11 @@ func (r *copyReader) binaryRow() error {
 			return binaryEOF(err)
 		}
 		raw := r.take(int(n))
+		size += int(n)
+		if a.Type == types.Int4 && n == 4 { // there are many
+			row[att] = types.Int64Datum(int64(int32(binary.BigEndian.Uint32(raw))))
+			continue
+		}
 		d, err := types.Recv(a.Type, a.Typmod, raw, &r.s.env)
 		if err != nil {
 			r.column, r.value = a.Name, nil
@@ -639,7 +644,6 @@ func (r *copyReader) binaryRow() error {
 			d.B = r.ins.keep(d.B)
 		}
 		row[att] = d
-		size += int(n)
 	}
 	return r.ins.add(size, r.line)
 }
