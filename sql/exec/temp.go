@@ -21,8 +21,20 @@ type tempFile struct {
 	cols   []vecSpec
 	chunks []chunkRef
 	size   int64
-	buf    []byte
+	buf    []byte // the end of the file, not written yet
+	ahead  struct {
+		next  int // the chunk behind the one read last
+		off   int64
+		bytes []byte
+	}
 }
+
+const (
+	// tempWriteBytes is how much is written with one call: chunks may be small.
+	tempWriteBytes = 16 << 10
+	// tempReadBytes is how much is read with one call by who reads one chunk after the other.
+	tempReadBytes = 32 << 10
+)
 
 // chunkRef tells where a chunk lies.
 type chunkRef struct {
@@ -89,17 +101,53 @@ func (t *tempFile) add(b *types.Batch, rows types.Rows) error {
 	if n == 0 {
 		return nil
 	}
-	buf := t.buf[:0]
+	start := len(t.buf)
 	for c := range t.cols {
-		buf = appendColumn(buf, &b.Cols[c], rows)
+		t.buf = appendColumn(t.buf, &b.Cols[c], rows)
 	}
-	t.buf = buf
-	if _, err := t.f.WriteAt(buf, t.size); err != nil {
+	bytes := len(t.buf) - start
+	t.chunks = append(t.chunks, chunkRef{t.size, int32(bytes), int32(n)})
+	t.size += int64(bytes)
+	if len(t.buf) < tempWriteBytes {
+		return nil
+	}
+	return t.flush()
+}
+
+// flush writes what add has put off.
+func (t *tempFile) flush() error {
+	if len(t.buf) == 0 {
+		return nil
+	}
+	if _, err := t.f.WriteAt(t.buf, t.size-int64(len(t.buf))); err != nil {
 		return tempError(err, "write to", t.name)
 	}
-	t.chunks = append(t.chunks, chunkRef{t.size, int32(len(buf)), int32(n)})
-	t.size += int64(len(buf))
+	t.buf = t.buf[:0]
 	return nil
+}
+
+// chunk returns the bytes of chunk k, which nobody changes afterwards.
+func (t *tempFile) chunk(k int) ([]byte, error) {
+	c, a := t.chunks[k], &t.ahead
+	end := c.off + int64(c.bytes)
+	inOrder := k == a.next
+	a.next = k + 1
+	if c.off >= a.off && end <= a.off+int64(len(a.bytes)) {
+		return a.bytes[c.off-a.off : end-a.off], nil
+	}
+	if err := t.flush(); err != nil {
+		return nil, err
+	}
+	n := int64(c.bytes)
+	if inOrder {
+		n = max(n, min(tempReadBytes, t.size-c.off))
+	}
+	a.off, a.bytes = c.off, make([]byte, n)
+	if _, err := t.f.ReadAt(a.bytes, c.off); err != nil {
+		a.bytes = nil
+		return nil, tempError(err, "read from", t.name)
+	}
+	return a.bytes[:c.bytes], nil
 }
 
 // appendColumn writes a column: a byte a row that tells nulls, then the words, or lengths and bytes,
@@ -125,12 +173,11 @@ func appendColumn(buf []byte, v *types.Vector, rows types.Rows) []byte {
 
 // read reads chunk k into b, which has room for it. The bytes are new ones.
 func (t *tempFile) read(k int, b *types.Batch) error {
-	c := t.chunks[k]
-	buf := make([]byte, c.bytes)
-	if _, err := t.f.ReadAt(buf, c.off); err != nil {
-		return tempError(err, "read from", t.name)
+	buf, err := t.chunk(k)
+	if err != nil {
+		return err
 	}
-	n := int(c.rows)
+	n := int(t.chunks[k].rows)
 	for i := range t.cols {
 		v := &b.Cols[i]
 		nulls := buf[:n]
