@@ -68,6 +68,10 @@ const (
 	PgPublicationRel       OID = 6106
 	PgPublicationNamespace OID = 6237
 	PgParameterAcl         OID = 6243
+	SqlFeatures            OID = 13391
+	SqlImplementationInfo  OID = 13396
+	SqlParts               OID = 13401
+	SqlSizing              OID = 13406
 )
 
 // Columns of pg_default_acl.
@@ -918,6 +922,43 @@ const (
 	ParameterAclParacl
 )
 
+// Columns of sql_features.
+const (
+	SqlFeaturesFeatureId = iota
+	SqlFeaturesFeatureName
+	SqlFeaturesSubFeatureId
+	SqlFeaturesSubFeatureName
+	SqlFeaturesIsSupported
+	SqlFeaturesIsVerifiedBy
+	SqlFeaturesComments
+)
+
+// Columns of sql_implementation_info.
+const (
+	SqlImplementationInfoImplementationInfoId = iota
+	SqlImplementationInfoImplementationInfoName
+	SqlImplementationInfoIntegerValue
+	SqlImplementationInfoCharacterValue
+	SqlImplementationInfoComments
+)
+
+// Columns of sql_parts.
+const (
+	SqlPartsFeatureId = iota
+	SqlPartsFeatureName
+	SqlPartsIsSupported
+	SqlPartsIsVerifiedBy
+	SqlPartsComments
+)
+
+// Columns of sql_sizing.
+const (
+	SqlSizingSizingId = iota
+	SqlSizingSizingName
+	SqlSizingSupportedValue
+	SqlSizingComments
+)
+
 // catalogDefs are sorted by OID.
 var catalogDefs = [...]relDef{
 	{oid: 826, name: "pg_default_acl", shared: false, cols: []OID{26, 26, 26, 18, 1034}, indexes: []indexDef{
@@ -1171,4 +1212,8 @@ var catalogDefs = [...]relDef{
 		{oid: 6247, name: "pg_parameter_acl_oid_index", primary: true, unique: true, cols: []uint8{0}},
 		{oid: 6246, name: "pg_parameter_acl_parname_index", unique: true, cols: []uint8{1}},
 	}},
+	{oid: 13391, name: "sql_features", shared: false, cols: []OID{1043, 1043, 1043, 1043, 1043, 1043, 1043}, indexes: []indexDef{}},
+	{oid: 13396, name: "sql_implementation_info", shared: false, cols: []OID{1043, 1043, 23, 1043, 1043}, indexes: []indexDef{}},
+	{oid: 13401, name: "sql_parts", shared: false, cols: []OID{1043, 1043, 1043, 1043, 1043}, indexes: []indexDef{}},
+	{oid: 13406, name: "sql_sizing", shared: false, cols: []OID{23, 1043, 23, 1043}, indexes: []indexDef{}},
 }

@@ -317,6 +317,16 @@ func (t *Txn) Describe(obj Object, path []OID) (string, error) {
 	return fmt.Sprintf("%s %d", mustDef(obj.Class).name, obj.OID), nil
 }
 
+// Exists tells whether a catalog has the object, and the column if Sub names one.
+func (t *Txn) Exists(obj Object) (bool, error) {
+	row, err := t.objectRow(obj)
+	if err != nil || row == nil || obj.Sub == 0 {
+		return row != nil, err
+	}
+	row, err = t.Get(PgAttribute, oidDatum(obj.OID), intDatum(obj.Sub))
+	return row != nil, err
+}
+
 // objectRow reads an object's row; for catalogs without an oid it is empty.
 func (t *Txn) objectRow(obj Object) (Row, error) {
 	def := defOf(obj.Class)

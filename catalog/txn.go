@@ -220,6 +220,9 @@ func (t *Txn) Get(rel OID, key ...types.Datum) (Row, error) {
 	}
 	found := false
 	err = t.cat.builtinScan(def, eq, row, func(r Row) error {
+		if !matches(def, r, eq) {
+			return nil
+		}
 		found = true
 		row = slices.Clone(r)
 		return nil

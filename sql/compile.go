@@ -42,6 +42,7 @@ type literalSlot struct {
 type liftState struct {
 	literals []parse.Literal
 	pinned   []bool
+	noticed  bool // analysis had something to say
 }
 
 // index gives 1 + the number of the literal at an offset, equal ones having one number.
@@ -77,6 +78,8 @@ func (s *Session) analyzeContext(ctx context.Context, lift *liftState) *analyze.
 		},
 	}
 	if lift != nil {
+		// A cached plan would keep its notices to itself.
+		c.Notice = func(*pgerr.Error) { lift.noticed = true }
 		c.LiteralIndex = lift.index
 		c.PinLiteral = lift.pin
 	}

@@ -1,6 +1,7 @@
 package sql
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,15 @@ func (f catalogFuncs) cat() *catalog.Txn { return f.s.eng.Catalog() }
 
 func (f catalogFuncs) FormatType(typ types.OID, typmod int32) string {
 	name, err := analyze.FormatType(f.s.analyzeContext(f.s.ctx, nil), typ, typmod)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// typeName is a type's name without a modifier, as signatures show it.
+func (f catalogFuncs) typeName(typ types.OID) string {
+	name, err := analyze.TypeName(f.s.analyzeContext(f.s.ctx, nil), typ)
 	if err != nil {
 		return ""
 	}
@@ -357,6 +367,37 @@ func (f catalogFuncs) Description(oid types.OID, catalogName string, column int3
 	return rows[0][catalog.DescriptionDescription].String(), true
 }
 
+// DescribeObject is the text of pg_describe_object.
+func (f catalogFuncs) DescribeObject(class, oid types.OID, sub int32) (string, bool, error) {
+	obj := catalog.Object{Class: class, OID: oid, Sub: sub}
+	switch {
+	case !catalog.IsCatalog(class):
+		return "", false, pgerr.New(pgerr.InternalError, "unrecognized object class: %d", class)
+	case sub != 0 && class != catalog.PgClass:
+		return "", false, pgerr.New(pgerr.InternalError, "invalid non-zero objectSubId for object class %d", class)
+	}
+	if ok, err := f.cat().Exists(obj); err != nil || !ok {
+		return "", false, err
+	}
+	text, err := f.cat().Describe(obj, f.s.searchPath())
+	return text, true, err
+}
+
+// IndexPosition finds a column in pg_index.indkey.
+func (f catalogFuncs) IndexPosition(index types.OID, column int16) (int, bool, error) {
+	row, err := f.cat().Get(catalog.PgIndex, types.OIDDatum(index))
+	if err != nil || row == nil {
+		return 0, false, err
+	}
+	key := row[catalog.IndexIndkey].Array()
+	for i, k := range key.Elems(nil) {
+		if int16(k.W) == column {
+			return i + 1, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
 func isSharedCatalog(class types.OID) bool {
 	switch class {
 	case catalog.PgDatabase, catalog.PgAuthid, catalog.PgTablespace:
@@ -446,7 +487,7 @@ func (f catalogFuncs) ToReg(typ types.OID, name string) (types.OID, bool, error)
 	case types.Regprocedure, types.Regoperator:
 		return f.toSignature(typ, text)
 	case types.Regoper:
-		list, err := f.cat().OperatorsByName(text[strings.LastIndexByte(text, '.')+1:])
+		list, err := f.operators(text)
 		if err != nil || len(list) == 0 {
 			return 0, false, err
 		}
@@ -550,11 +591,35 @@ func (f catalogFuncs) toType(text string) (types.OID, bool, error) {
 	return typ, typ != 0, err
 }
 
+// operators are those that a possibly qualified name finds.
+func (f catalogFuncs) operators(name string) ([]*catalog.Operator, error) {
+	schemas := f.s.searchPath()
+	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
+		names, err := splitName(name[:dot])
+		if err != nil {
+			return nil, err
+		}
+		ns, err := f.s.schema(names[len(names)-1])
+		if err != nil || ns == 0 {
+			return nil, err
+		}
+		name, schemas = name[dot+1:], []types.OID{ns}
+	}
+	list, err := f.cat().OperatorsByName(name)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(o *catalog.Operator) bool { return !contains(schemas, o.Namespace) }), nil
+}
+
 // toSignature reads name(type, ...) for regprocedure and regoperator.
 func (f catalogFuncs) toSignature(typ types.OID, text string) (types.OID, bool, error) {
 	open := strings.IndexByte(text, '(')
-	if open < 0 || !strings.HasSuffix(text, ")") {
+	switch {
+	case open < 0:
 		return 0, false, pgerr.New(pgerr.InvalidTextRepresentation, "expected a left parenthesis")
+	case !strings.HasSuffix(text, ")"):
+		return 0, false, pgerr.New(pgerr.InvalidTextRepresentation, "expected a right parenthesis")
 	}
 	name := strings.TrimSpace(text[:open])
 	var args []types.OID
@@ -576,7 +641,7 @@ func (f catalogFuncs) toSignature(typ types.OID, text string) (types.OID, bool, 
 			return 0, false, pgerr.New(pgerr.UndefinedParameter, "missing argument").
 				WithHint("Use NONE to denote the missing argument of a unary operator.")
 		}
-		list, err := f.cat().OperatorsByName(name[strings.LastIndexByte(name, '.')+1:])
+		list, err := f.operators(name)
 		if err != nil {
 			return 0, false, err
 		}

@@ -267,7 +267,30 @@ func (r regNames) RegIn(typ types.OID, text string) (types.OID, error) {
 	if err != nil || ok {
 		return oid, err
 	}
+	if err := r.schemaOf(typ, text); err != nil {
+		return 0, err
+	}
 	return 0, undefinedReg(typ, text)
+}
+
+// schemaOf is the error for a name whose schema is missing already. Operators are looked for in no such way.
+func (r regNames) schemaOf(typ types.OID, text string) error {
+	switch typ {
+	case types.Regoper, types.Regoperator:
+		return nil
+	case types.Regprocedure:
+		text, _, _ = strings.Cut(text, "(")
+	}
+	names, err := splitName(text)
+	if err != nil || len(names) < 2 {
+		return nil
+	}
+	name := names[len(names)-2]
+	oid, err := r.s.schema(name)
+	if err == nil && oid == 0 {
+		err = pgerr.New(pgerr.UndefinedSchema, "schema \"%s\" does not exist", name)
+	}
+	return err
 }
 
 func undefinedReg(typ types.OID, text string) error {
@@ -368,17 +391,19 @@ func (r regNames) RegOut(typ types.OID, oid types.OID) (string, bool) {
 		visible, _ := f.Visible(fn.ObjTable, oid)
 		return s.qualified(rel.Namespace, rel.Name, visible), true
 	case types.Regtype:
-		text := f.FormatType(oid, -1)
-		return text, text != ""
+		if t, err := cat.TypeByOID(oid); err != nil || t == nil {
+			return "", false
+		}
+		return f.typeName(oid), true
 	case types.Regnamespace:
 		ns, err := cat.NamespaceByOID(oid)
 		if err != nil || ns == nil {
 			return "", false
 		}
-		return quoteIdent(ns.Name), true
+		return fn.QuoteIdent(ns.Name), true
 	case types.Regrole:
 		name, ok := f.RoleName(oid)
-		return quoteIdent(name), ok
+		return fn.QuoteIdent(name), ok
 	case types.Regproc, types.Regprocedure:
 		return s.procName(oid, typ == types.Regprocedure)
 	case types.Regoper, types.Regoperator:
@@ -397,13 +422,13 @@ func (r regNames) RegOut(typ types.OID, oid types.OID) (string, bool) {
 // qualified is a name with its schema unless it is visible without.
 func (s *Session) qualified(schema types.OID, name string, visible bool) string {
 	if visible {
-		return quoteIdent(name)
+		return fn.QuoteIdent(name)
 	}
 	ns, err := s.eng.Catalog().NamespaceByOID(schema)
 	if err != nil || ns == nil {
-		return quoteIdent(name)
+		return fn.QuoteIdent(name)
 	}
-	return quoteIdent(ns.Name) + "." + quoteIdent(name)
+	return fn.QuoteIdent(ns.Name) + "." + fn.QuoteIdent(name)
 }
 
 func (s *Session) procName(oid types.OID, args bool) (string, bool) {
@@ -425,7 +450,7 @@ func (s *Session) procName(oid types.OID, args bool) (string, bool) {
 		if i > 0 {
 			text += ","
 		}
-		text += f.FormatType(a, -1)
+		text += f.typeName(a)
 	}
 	return text + ")", true
 }
@@ -450,7 +475,7 @@ func (s *Session) operatorName(oid types.OID, args bool) (string, bool) {
 	name := o.Name
 	if visible, _ := f.Visible(fn.ObjOperator, oid); !visible {
 		if ns, err := cat.NamespaceByOID(o.Namespace); err == nil && ns != nil {
-			name = quoteIdent(ns.Name) + "." + name
+			name = fn.QuoteIdent(ns.Name) + "." + name
 		}
 	}
 	if !args {
@@ -461,11 +486,11 @@ func (s *Session) operatorName(oid types.OID, args bool) (string, bool) {
 	}
 	left := "NONE"
 	if o.Left != 0 {
-		left = f.FormatType(o.Left, -1)
+		left = f.typeName(o.Left)
 	}
 	right := "NONE"
 	if o.Right != 0 {
-		right = f.FormatType(o.Right, -1)
+		right = f.typeName(o.Right)
 	}
 	return name + "(" + left + "," + right + ")", true
 }

@@ -49,6 +49,11 @@ func (f systemFuncs) Rows(_ *fn.Context, prosrc string, args []types.Datum) (fn.
 		return f.prepared()
 	case "pg_stat_get_wal":
 		return f.wal()
+	case "pg_stat_get_archiver": // nothing is archived
+		row := nulls(7)
+		row[0], row[3] = types.Int64Datum(0), types.Int64Datum(0)
+		row[6] = f.statsReset(metrics.GroupWAL)
+		return &rowSet{rows: [][]types.Datum{row}}, nil
 	case "pg_stat_get_lock":
 		return f.statLock()
 	case "minipg_stat_get_latch":
@@ -63,8 +68,7 @@ func (f systemFuncs) Rows(_ *fn.Context, prosrc string, args []types.Datum) (fn.
 		"pg_stat_get_wal_receiver", "pg_stat_get_subscription", "pg_get_replication_slots", "pg_ident_file_mappings",
 		"pg_stat_get_replication_slot", "pg_get_backend_memory_contexts", "pg_get_shmem_allocations",
 		"pg_stat_get_recovery_prefetch", "pg_available_extensions", "pg_available_extension_versions",
-		"pg_get_publication_tables", "pg_show_replication_origin_status", "pg_config", "pg_stat_get_slru",
-		"pg_stat_get_archiver":
+		"pg_get_publication_tables", "pg_show_replication_origin_status", "pg_config", "pg_stat_get_slru":
 		return &rowSet{}, nil // there are none of these
 	}
 	return nil, pgerr.New(pgerr.FeatureNotSupported, "function %s is not supported", prosrc)

@@ -274,6 +274,9 @@ func (s *Session) compileLifted(ctx context.Context, text string) (*compiled, er
 		if err != nil {
 			return nil, err
 		}
+		if lift.noticed {
+			return nil, nil
+		}
 		conflict := s.findSlots(c, lift, text)
 		if !conflict && countTrue(lift.pinned) == before {
 			break

@@ -1,8 +1,6 @@
 package sql
 
 import (
-	"strings"
-
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/engine/settings"
 	"github.com/minipg/minipg/pgerr"
@@ -134,17 +132,4 @@ func undefinedRelation(schema, name string) error {
 		name = schema + "." + name
 	}
 	return pgerr.New(pgerr.UndefinedTable, "relation \"%s\" does not exist", name)
-}
-
-// quoteIdent quotes a name where it needs quotes to be read back.
-func quoteIdent(name string) string {
-	plain := name != "" && (name[0] >= 'a' && name[0] <= 'z' || name[0] == '_')
-	for i := range len(name) {
-		c := name[i]
-		plain = plain && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_')
-	}
-	if plain {
-		return name
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }

@@ -285,8 +285,13 @@ func (s *Session) failure(ctx context.Context, err error) *pgerr.Error {
 		var e *pgerr.Error
 		isCancel := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) ||
 			errors.As(err, &e) && e.Code == pgerr.QueryCanceled
+		where := ""
+		if e != nil {
+			where = e.Where
+		}
 		if cause := context.Cause(ctx); isCancel && cause != nil && errors.As(cause, &e) {
 			fresh := *e
+			fresh.Where = where
 			return &fresh
 		}
 	}

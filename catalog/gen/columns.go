@@ -22,7 +22,7 @@ var extraIndexes = map[string]string{
 func (g *generator) columns() {
 	f := newFile("columns_gen.go")
 	rels := g.query(`SELECT oid, relname, relisshared FROM pg_class
-		WHERE relkind = 'r' AND relnamespace = 'pg_catalog'::regnamespace ORDER BY oid`)
+		WHERE relkind = 'r' AND relnamespace IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace) ORDER BY oid`)
 	f.printf("// OIDs of the catalogs.\nconst (\n")
 	for _, r := range rels {
 		f.printf("%s OID = %s\n", camel(r.s(1)), r.s(0))
@@ -46,7 +46,8 @@ func (g *generator) columns() {
 	f.printf("// catalogDefs are sorted by OID.\nvar catalogDefs = [...]relDef{\n")
 	for _, r := range rels {
 		f.printf("{oid: %s, name: %q, shared: %v, cols: []OID{", r.s(0), r.s(1), r.s(2) == "t")
-		for _, a := range g.query("SELECT atttypid FROM pg_attribute WHERE attnum > 0 AND attrelid = " + r.s(0) + " ORDER BY attnum") {
+		for _, a := range g.query(`SELECT CASE WHEN typtype = 'd' THEN typbasetype ELSE atttypid END FROM pg_attribute JOIN pg_type ON pg_type.oid = atttypid
+			WHERE attnum > 0 AND attrelid = ` + r.s(0) + " ORDER BY attnum") {
 			f.printf("%s, ", a.s(0))
 		}
 		if extra := hiddenColumns[r.s(1)]; extra.name != "" {

@@ -37,6 +37,7 @@ func main() {
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	g := &generator{conn: conn, roles: map[string]string{}}
+	g.query("SET search_path = pg_catalog, information_schema")
 	for _, r := range g.query("SELECT rolname, oid FROM pg_authid") {
 		g.roles[r.s(0)] = r.s(1)
 	}

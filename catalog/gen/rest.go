@@ -10,7 +10,7 @@ var restRelations = []string{
 	"pg_am", "pg_amop", "pg_amproc", "pg_auth_members", "pg_authid", "pg_collation", "pg_constraint", "pg_conversion",
 	"pg_database", "pg_depend", "pg_extension", "pg_index", "pg_init_privs", "pg_language", "pg_namespace", "pg_opclass",
 	"pg_opfamily", "pg_range", "pg_rewrite", "pg_tablespace", "pg_ts_config", "pg_ts_config_map", "pg_ts_dict",
-	"pg_ts_parser", "pg_ts_template",
+	"pg_ts_parser", "pg_ts_template", "pg_shdescription", "sql_features", "sql_implementation_info", "sql_parts", "sql_sizing",
 }
 
 var restFilters = map[string]string{
@@ -40,7 +40,7 @@ func (g *generator) rest() {
 		var cols, types []string
 		hasOID := false
 		for _, a := range g.query(fmt.Sprintf(`SELECT attname, atttypid, atttypid::regtype FROM pg_attribute
-				WHERE attrelid = 'pg_catalog.%s'::regclass AND attnum > 0 ORDER BY attnum`, rel)) {
+				WHERE attrelid = '%s'::regclass AND attnum > 0 ORDER BY attnum`, rel)) {
 			c := a.s(0)
 			hasOID = hasOID || c == "oid"
 			if e, ok := restColumns[rel+"."+c]; ok {
@@ -58,7 +58,7 @@ func (g *generator) rest() {
 		if w := restFilters[rel]; w != "" {
 			where = append(where, w)
 		}
-		sql := "SELECT " + strings.Join(cols, ", ") + " FROM pg_catalog." + rel
+		sql := "SELECT " + strings.Join(cols, ", ") + " FROM " + rel
 		if len(where) > 0 {
 			sql += " WHERE " + strings.Join(where, " AND ")
 		}

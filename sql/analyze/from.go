@@ -450,7 +450,7 @@ type joinMerge struct {
 // mergeUsing makes the merged columns and returns the condition.
 func (m *joinMerge) mergeUsing(using []string) Expr {
 	m.usedL, m.usedR = map[int]bool{}, map[int]bool{}
-	var conds []Expr
+	var pairs [][2]*nsColumn
 	for i, name := range using {
 		for _, old := range using[:i] {
 			if old == name {
@@ -461,9 +461,12 @@ func (m *joinMerge) mergeUsing(using []string) Expr {
 		ri := usingColumn(m.right, name, "right")
 		m.usedL[li], m.usedR[ri] = true, true
 		lc, rc := &m.left.cols[li], &m.right.cols[ri]
-		cond := m.usingCondition(lc, rc)
-		conds = append(conds, cond)
+		pairs = append(pairs, [2]*nsColumn{lc, rc})
 		m.addMerged(name, lc, rc, li+1, ri+1)
+	}
+	var conds []Expr
+	for _, p := range pairs {
+		conds = append(conds, m.usingCondition(p[0], p[1]))
 	}
 	if len(conds) == 1 {
 		return conds[0]

@@ -61,13 +61,12 @@ func (a *analysis) operatorOID(names []string, left, right types.OID) types.OID 
 }
 
 // operatorCandidates are the visible operators of a name: 'b' infix, 'l' prefix.
-func (a *analysis) operatorCandidates(names []string, kind byte) []candidate {
+func (a *analysis) operatorCandidates(names []string, kind byte, loc int) []candidate {
+	defer a.locate(loc)
 	schema, name := a.splitName(names)
 	ns := types.OID(0)
 	if schema != "" {
-		if ns = a.explicitNamespace(schema, true); ns == 0 {
-			return nil
-		}
+		ns = a.explicitNamespace(schema, false)
 	}
 	var out []candidate
 next:
@@ -116,7 +115,7 @@ func sameTypes(a, b []types.OID) bool {
 func (a *analysis) findOperator(names []string, left, right types.OID, noError bool, loc int) *catalog.Operator {
 	oid, how := a.exactOperator(names, left, right), foundOne
 	if oid == 0 {
-		oid, how = a.selectOperator([]types.OID{left, right}, a.operatorCandidates(names, 'b'))
+		oid, how = a.selectOperator([]types.OID{left, right}, a.operatorCandidates(names, 'b', loc))
 	}
 	if oid != 0 {
 		return a.operator(oid)
@@ -166,7 +165,7 @@ func (a *analysis) selectOperator(args []types.OID, cands []candidate) (types.OI
 func (a *analysis) findPrefixOperator(names []string, arg types.OID, noError bool, loc int) *catalog.Operator {
 	oid, how := a.operatorOID(names, 0, arg), foundOne
 	if oid == 0 {
-		cands := a.operatorCandidates(names, 'l')
+		cands := a.operatorCandidates(names, 'l', loc)
 		oid, how = a.selectOperator([]types.OID{arg}, cands)
 	}
 	if oid != 0 {

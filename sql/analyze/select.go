@@ -150,10 +150,11 @@ func (s *state) transformSetOperation(sel *pg_query.SelectStmt) *Query {
 	op, cols := s.setOpNode(sel, true)
 	q.SetOp = op
 	// The top node, unlike the others, leaves ORDER BY, LIMIT and WITH to the query.
+	locs := make([]int, len(cols))
 	for leaf := op; ; leaf = leaf.Left {
 		if leaf.Query != nil {
 			for i, t := range visibleTargets(leaf.Query) {
-				cols[i].name = t.Name
+				cols[i].name, locs[i] = t.Name, location(t.Expr)
 			}
 			break
 		}
@@ -162,7 +163,7 @@ func (s *state) transformSetOperation(sel *pg_query.SelectStmt) *Query {
 	var list []TargetEntry
 	for i, c := range cols {
 		v := &Var{
-			Typed: NewTyped(c.expr.Type(), c.expr.Typmod(), c.expr.Collation(), location(c.expr)), RT: -1, Attno: i + 1,
+			Typed: NewTyped(c.expr.Type(), c.expr.Typmod(), c.expr.Collation(), locs[i]), RT: -1, Attno: i + 1,
 			SynRT: -1, SynAttno: i + 1,
 		}
 		op.Columns[i].Name = c.name

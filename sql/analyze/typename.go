@@ -156,7 +156,36 @@ func (a *analysis) typeModifier(tn *pg_query.TypeName, t *catalog.Type) int32 {
 	if err != nil {
 		a.at(loc, err)
 	}
+	a.warnPrecision(base, args, loc)
 	return mod
+}
+
+// warnPrecision tells of a precision of a time that is more than there is.
+func (a *analysis) warnPrecision(typ types.OID, args []string, loc int) {
+	if a.Notice == nil {
+		return
+	}
+	name, zone := "", ""
+	switch typ {
+	case types.Time, types.Timetz:
+		name = "TIME"
+	case types.Timestamp, types.Timestamptz:
+		name = "TIMESTAMP"
+	case types.Interval:
+		name = "INTERVAL"
+	default:
+		return
+	}
+	if typ == types.Timetz || typ == types.Timestamptz {
+		zone = " WITH TIME ZONE"
+	}
+	n, err := strconv.Atoi(args[len(args)-1])
+	if err != nil || n <= maxTimePrecision || typ == types.Interval && len(args) == 1 {
+		return
+	}
+	e := pgerr.Notice(pgerr.SeverityWarning, pgerr.InvalidParameterValue,
+		"%s(%d)%s precision reduced to maximum allowed, %d", name, n, zone, maxTimePrecision)
+	a.Notice(e.WithPosition(a.position(loc)))
 }
 
 func (a *analysis) typmodText(n *pg_query.Node, loc int) string {

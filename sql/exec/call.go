@@ -92,6 +92,22 @@ func (c *compiler) funcExpr(e *analyze.FuncExpr) (*expr, error) {
 	return c.call(c.newExpr(e), f, args, e.InputColl, e.Variadic)
 }
 
+// recordExpr is funcExpr for a function in FROM whose columns the query defines.
+func (c *compiler) recordExpr(e *analyze.FuncExpr, columns []types.Field) (*expr, error) {
+	f, err := c.function(e.Func)
+	if err != nil {
+		return nil, err
+	}
+	args, err := c.exprs(e.Args)
+	if err != nil {
+		return nil, err
+	}
+	x := c.newExpr(e)
+	info := c.callInfo(f, args, x.typ, e.InputColl, e.Variadic)
+	info.Columns = columns
+	return c.callWith(x, f, args, info)
+}
+
 func errSetContext() error {
 	return pgerr.New(pgerr.FeatureNotSupported,
 		"set-valued function called in context that cannot accept a set")
@@ -137,6 +153,9 @@ func (c *compiler) callInfo(f *function, args []*expr, result, collation types.O
 		Func: f.proc.OID, Result: result, Collation: collation, Variadic: variadic,
 		Args: make([]types.OID, len(args)),
 	}
+	for _, field := range c.outFields(f.proc, call.Args) {
+		call.Columns = append(call.Columns, types.Field{Name: field.Name, Type: field.Attr.Type, Typmod: field.Attr.Typmod})
+	}
 	for i, a := range args {
 		call.Args[i] = a.typ
 	}
@@ -145,6 +164,10 @@ func (c *compiler) callInfo(f *function, args []*expr, result, collation types.O
 
 // call makes x the result of f over args.
 func (c *compiler) call(x *expr, f *function, args []*expr, collation types.OID, variadic bool) (*expr, error) {
+	return c.callWith(x, f, args, c.callInfo(f, args, x.typ, collation, variadic))
+}
+
+func (c *compiler) callWith(x *expr, f *function, args []*expr, info fn.Call) (*expr, error) {
 	if f.builtin.Func == nil && f.builtin.Vec == nil {
 		return nil, c.unsupportedFunction(f.proc)
 	}
@@ -156,7 +179,6 @@ func (c *compiler) call(x *expr, f *function, args []*expr, collation types.OID,
 	if f.volatile() {
 		c.scope.volatile = true
 	}
-	info := c.callInfo(f, args, x.typ, collation, variadic)
 	if f.proc.Volatile == 'i' && c.fold(x, f, args, info) {
 		return x, nil
 	}

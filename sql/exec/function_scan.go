@@ -55,9 +55,13 @@ func (c *compiler) functionScan(n *plan.FunctionScan, info nodeInfo) (node, erro
 func (c *compiler) functionCall(f *functionNode, r *analyze.RTEFunc) error {
 	call := functionCall{first: len(f.cols), n: len(r.Columns), scalar: r.Scalar}
 	var err error
-	if e, ok := r.Call.(*analyze.FuncExpr); ok && e.RetSet {
-		call.set, err = c.setCall(e)
-	} else {
+	e, ok := r.Call.(*analyze.FuncExpr)
+	switch {
+	case ok && e.RetSet:
+		call.set, err = c.setCall(e, columnDefs(r))
+	case ok && r.ColumnDefs:
+		call.value, err = c.recordExpr(e, columnDefs(r))
+	default:
 		call.value, err = c.expr(r.Call)
 	}
 	if err != nil {
@@ -68,6 +72,18 @@ func (c *compiler) functionCall(f *functionNode, r *analyze.RTEFunc) error {
 	}
 	f.calls = append(f.calls, call)
 	return nil
+}
+
+// columnDefs are the columns that the query defines for a function that returns records, nil without such a list.
+func columnDefs(r *analyze.RTEFunc) []types.Field {
+	if !r.ColumnDefs {
+		return nil
+	}
+	fields := make([]types.Field, len(r.Columns))
+	for i, col := range r.Columns {
+		fields[i] = types.Field{Name: col.Name, Type: col.Type, Typmod: col.Typmod}
+	}
+	return fields
 }
 
 func (n *functionNode) build(rt *runtime) operator {

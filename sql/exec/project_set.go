@@ -41,11 +41,11 @@ func (c *compiler) projectSet(n *plan.ProjectSet, info nodeInfo) (node, error) {
 			switch f := e.(type) {
 			case *analyze.FuncExpr:
 				if f.RetSet {
-					t.set, err = c.setCall(f)
+					t.set, err = c.setCall(f, nil)
 				}
 			case *analyze.OpExpr:
 				if f.RetSet {
-					t.set, err = c.setCall(&analyze.FuncExpr{Typed: f.Typed, Func: f.Func, Args: f.Args, InputColl: f.InputColl})
+					t.set, err = c.setCall(&analyze.FuncExpr{Typed: f.Typed, Func: f.Func, Args: f.Args, InputColl: f.InputColl}, nil)
 				}
 			}
 			if err == nil && t.set == nil {

@@ -20,7 +20,8 @@ type setCall struct {
 	typ    types.OID
 }
 
-func (c *compiler) setCall(e *analyze.FuncExpr) (*setCall, error) {
+// setCall compiles a call; columns are those that the query defines for its result, if it does.
+func (c *compiler) setCall(e *analyze.FuncExpr, columns []types.Field) (*setCall, error) {
 	f, err := c.function(e.Func)
 	if err != nil {
 		return nil, err
@@ -35,15 +36,20 @@ func (c *compiler) setCall(e *analyze.FuncExpr) (*setCall, error) {
 	if f.volatile() {
 		c.scope.volatile = true
 	}
+	info := c.callInfo(f, args, e.Typ, e.InputColl, e.Variadic)
+	if columns != nil {
+		info.Columns = columns
+	}
 	return &setCall{
 		srf: f.builtin.Set, strict: f.proc.Strict, args: args, typ: e.Typ,
-		call:   c.spec.call(c.callInfo(f, args, e.Typ, e.InputColl, e.Variadic)),
-		datums: c.spec.args(len(args)), slot: c.spec.any(), fields: c.outFields(f.proc),
+		call:   c.spec.call(info),
+		datums: c.spec.args(len(args)), slot: c.spec.any(), fields: c.outFields(f.proc, info.Args),
 	}, nil
 }
 
-// outFields are the columns that a function's OUT parameters make, nil unless it returns rows.
-func (c *compiler) outFields(p *catalog.Proc) []types.RecordField {
+// outFields are the columns that a function's OUT parameters make when it is called with arguments of these types,
+// nil unless it returns rows.
+func (c *compiler) outFields(p *catalog.Proc, args []types.OID) []types.RecordField {
 	if p.RetType != types.Record {
 		return nil
 	}
@@ -52,13 +58,36 @@ func (c *compiler) outFields(p *catalog.Proc) []types.RecordField {
 		if i >= len(p.ArgModes) || p.ArgModes[i] != 'o' && p.ArgModes[i] != 'b' && p.ArgModes[i] != 't' {
 			continue
 		}
-		f := types.RecordField{Attr: types.AttrOf(t, -1, c.types())}
+		f := types.RecordField{Attr: types.AttrOf(c.polymorphic(p, t, args), -1, c.types())}
 		if i < len(p.ArgNames) {
 			f.Name = p.ArgNames[i]
 		}
 		fields = append(fields, f)
 	}
 	return fields
+}
+
+// polymorphic is what an OUT parameter of a polymorphic type is: the arguments tell.
+func (c *compiler) polymorphic(p *catalog.Proc, out types.OID, args []types.OID) types.OID {
+	if out != types.AnyElement && out != types.AnyArray {
+		return out
+	}
+	for i, declared := range p.Args {
+		switch {
+		case i >= len(args):
+		case declared == out:
+			return args[i]
+		case out == types.AnyElement && declared == types.AnyArray:
+			if t := types.Lookup(args[i], c.types()); t != nil {
+				return t.Elem
+			}
+		case out == types.AnyArray && declared == types.AnyElement:
+			if t := types.Lookup(args[i], c.types()); t != nil {
+				return t.Array
+			}
+		}
+	}
+	return out
 }
 
 // start calls the function for row i of the frame's inputs. A nil set is empty.

@@ -64,6 +64,13 @@ func bareTypeName(typ types.OID, given bool, name string) string {
 	return name
 }
 
+const btreeAM types.OID = 403
+
+// btreePhases are the phases of building an index, as pg_stat_progress_create_index names them.
+var btreePhases = [...]string{
+	"initializing", "scanning table", "sorting live tuples", "sorting dead tuples", "loading tuples in tree",
+}
+
 func registerVisible(r *registry) {
 	for name, kind := range map[string]ObjectKind{
 		"table": ObjTable, "type": ObjType, "function": ObjFunction, "operator": ObjOperator, "opclass": ObjOpclass, "opfamily": ObjOpfamily,
@@ -386,6 +393,21 @@ func registerCatalog(r *registry) {
 	r.sql(1348, "obj_description", describe(func([]types.Datum) string { return "" }, whole))
 	r.sql(1993, "shobj_description", describe(named, whole))
 	r.sql(1216, "col_description", describe(func([]types.Datum) string { return "pg_class" }, func(a []types.Datum) int32 { return int32(a[1].W) }))
+	r.fn("pg_indexam_progress_phasename", func(_ *Context, a []types.Datum) (types.Datum, error) {
+		if n := a[1].Int64(); a[0].OID() == btreeAM && n > 0 && n <= int64(len(btreePhases)) {
+			return types.TextDatum(btreePhases[n-1]), nil
+		}
+		return types.NullDatum, nil
+	})
+	r.fn("pg_describe_object", func(c *Context, a []types.Datum) (types.Datum, error) {
+		if err := c.needCatalog(); err != nil {
+			return types.Datum{}, err
+		}
+		if a[0].OID() == 0 && a[1].OID() == 0 {
+			return types.NullDatum, nil // as pg_depend's pinned entries were
+		}
+		return textOrNull(c.Catalog.DescribeObject(a[0].OID(), a[1].OID(), int32(a[2].W)))
+	})
 	r.fn("pg_get_serial_sequence", func(c *Context, a []types.Datum) (types.Datum, error) {
 		if err := c.needCatalog(); err != nil {
 			return types.Datum{}, err

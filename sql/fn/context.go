@@ -44,7 +44,7 @@ type Call struct {
 	Result    types.OID
 	Collation types.OID
 	Variadic  bool // called with VARIADIC array
-	// Columns are those of a result of type record where the query names them: json_to_record(...) AS x(a int).
+	// Columns are those of a result of type record, by OUT parameters or where the query names them: json_to_record(...) AS x(a int).
 	Columns []types.Field
 	// State is the function's own between calls: a compiled pattern, a resolved comparison.
 	State any

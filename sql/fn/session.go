@@ -112,6 +112,10 @@ type Catalog interface {
 	Resolve(kind ObjectKind, name string) (types.OID, error)
 	// Description: obj_description, col_description, shobj_description.
 	Description(oid types.OID, catalog string, column int32) (string, bool)
+	// DescribeObject: pg_describe_object; ok is false if there is no such object.
+	DescribeObject(class, oid types.OID, sub int32) (string, bool, error)
+	// IndexPosition is where in an index's columns, from 1, a column of its table stands.
+	IndexPosition(index types.OID, column int16) (int, bool, error)
 	// SerialSequence: pg_get_serial_sequence; the qualified and quoted name.
 	SerialSequence(table, column string) (string, bool, error)
 	// EncodingOf etc. are constants and live here no more than they must.

@@ -391,6 +391,9 @@ func registerBackends(r *registry) {
 			return d, nil
 		}))
 	}
+	for _, name := range []string{"pg_stat_get_wal", "pg_stat_get_archiver", "pg_stat_get_wal_receiver"} {
+		r.fn(name, systemRecord(name))
+	}
 	for _, name := range strings.Fields(systemSets) {
 		r.set(name, func(c *Context, a []types.Datum) (Set, error) {
 			if c.System == nil {
@@ -401,8 +404,26 @@ func registerBackends(r *registry) {
 	}
 }
 
+// systemRecord is a function that gives one row of what the server knows, all null if there is none.
+func systemRecord(name string) Func {
+	return func(c *Context, a []types.Datum) (types.Datum, error) {
+		if c.System == nil || c.Call == nil {
+			return types.Datum{}, errNoState("function " + name)
+		}
+		set, err := c.System.Rows(c, name, a)
+		if err != nil {
+			return types.Datum{}, err
+		}
+		row := make([]types.Datum, len(c.Call.Columns))
+		if ok, err := set.Next(c, row); err != nil || !ok {
+			return types.NullDatum, err
+		}
+		return types.RecordDatum(types.Record, recordFields(c.Call.Columns, c.Env.Types), row), nil
+	}
+}
+
 // statFunctions are the counters of the statistics views.
-const statFunctions = `pg_stat_get_analyze_count pg_stat_get_archiver pg_stat_get_autoanalyze_count pg_stat_get_autovacuum_count pg_stat_get_backend_activity
+const statFunctions = `pg_stat_get_analyze_count pg_stat_get_autoanalyze_count pg_stat_get_autovacuum_count pg_stat_get_backend_activity
 pg_stat_get_backend_activity_start pg_stat_get_backend_client_addr pg_stat_get_backend_client_port pg_stat_get_backend_dbid pg_stat_get_backend_pid
 pg_stat_get_backend_start pg_stat_get_backend_userid pg_stat_get_backend_wait_event pg_stat_get_backend_wait_event_type pg_stat_get_backend_xact_start
 pg_stat_get_bgwriter_buf_written_checkpoints pg_stat_get_bgwriter_buf_written_clean pg_stat_get_bgwriter_maxwritten_clean
@@ -419,7 +440,7 @@ pg_stat_get_dead_tuples pg_stat_get_function_calls pg_stat_get_function_self_tim
 pg_stat_get_last_analyze_time pg_stat_get_last_autoanalyze_time pg_stat_get_last_autovacuum_time pg_stat_get_last_vacuum_time pg_stat_get_live_tuples
 pg_stat_get_mod_since_analyze pg_stat_get_numscans pg_stat_get_replication_slot pg_stat_get_snapshot_timestamp pg_stat_get_subscription_stats
 pg_stat_get_tuples_deleted pg_stat_get_tuples_fetched pg_stat_get_tuples_hot_updated pg_stat_get_tuples_inserted pg_stat_get_tuples_returned
-pg_stat_get_tuples_updated pg_stat_get_vacuum_count pg_stat_get_wal pg_stat_get_wal_receiver pg_stat_get_xact_blocks_fetched pg_stat_get_xact_blocks_hit
+pg_stat_get_tuples_updated pg_stat_get_vacuum_count pg_stat_get_xact_blocks_fetched pg_stat_get_xact_blocks_hit
 pg_stat_get_xact_function_calls pg_stat_get_xact_function_self_time pg_stat_get_xact_function_total_time pg_stat_get_xact_numscans
 pg_stat_get_xact_tuples_deleted pg_stat_get_xact_tuples_fetched pg_stat_get_xact_tuples_hot_updated pg_stat_get_xact_tuples_inserted
 pg_stat_get_xact_tuples_returned pg_stat_get_xact_tuples_updated pg_stat_have_stats`

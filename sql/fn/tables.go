@@ -34,4 +34,5 @@ var tables = []func(*registry){
 	registerXacts,
 	registerBackends,
 	registerCatalog,
+	registerInformationSchema,
 }

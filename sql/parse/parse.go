@@ -100,18 +100,40 @@ func parserError(err error) error {
 		// The decoder's depth bound is all that is left to fail.
 		return pgerr.Wrap(err, pgerr.StatementTooComplex, "stack depth limit exceeded")
 	}
-	out := pgerr.New(parserCode(perr.Message), "%s", perr.Message)
+	out := pgerr.New(parserCode(perr), "%s", perr.Message)
+	if perr.Message == invalidUnicodeEscape {
+		out = out.WithHint(unicodeEscapeHint(perr))
+	}
 	if perr.Cursorpos > 0 {
 		out.Position = perr.Cursorpos
 	}
 	return out
 }
 
+const invalidUnicodeEscape = "invalid Unicode escape"
+
+// inUnicodeString tells an error of U&'...', which the grammar's lookahead decodes, from one of E'...'.
+func inUnicodeString(perr *pg_parser.Error) bool { return perr.Funcname == "str_udeescape" }
+
+// unicodeEscapeHint is the hint that the library does not hand over.
+func unicodeEscapeHint(perr *pg_parser.Error) string {
+	if inUnicodeString(perr) {
+		return `Unicode escapes must be \XXXX or \+XXXXXX.`
+	}
+	return `Unicode escapes must be \uXXXX or \UXXXXXXXX.`
+}
+
 // parserCode finds the SQLSTATE of one of the grammar's own messages: the
 // library does not hand the code over.
-func parserCode(message string) pgerr.Code {
+func parserCode(perr *pg_parser.Error) pgerr.Code {
+	if inUnicodeString(perr) {
+		return pgerr.SyntaxError
+	}
+	if perr.Message == invalidUnicodeEscape {
+		return pgerr.InvalidEscapeSequence
+	}
 	for _, m := range parserCodes {
-		if strings.Contains(message, m.text) {
+		if strings.Contains(perr.Message, m.text) {
 			return m.code
 		}
 	}
@@ -123,12 +145,14 @@ var parserCodes = []struct {
 	code pgerr.Code
 }{
 	{"stack depth limit exceeded", pgerr.StatementTooComplex},
-	{"invalid Unicode escape", pgerr.InvalidEscapeSequence},
+	{"invalid byte sequence for encoding", pgerr.CharacterNotInRepertoire},
+	{"frame start cannot be", pgerr.WindowingError},
+	{"frame end cannot be", pgerr.WindowingError},
+	{"frame starting from", pgerr.WindowingError},
 	{"is not yet implemented", pgerr.FeatureNotSupported},
 	{"not implemented", pgerr.FeatureNotSupported},
 	{"not supported", pgerr.FeatureNotSupported},
 	{"unsafe use of \\'", pgerr.NonstandardUseOfEscapeCharacter},
-	{"cross-database references are not implemented", pgerr.FeatureNotSupported},
 	{"interval precision specified twice", pgerr.SyntaxError},
 	{"out of memory", pgerr.OutOfMemory},
 	{"precision for type float must be", pgerr.InvalidParameterValue},
