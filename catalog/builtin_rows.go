@@ -3443,6 +3443,4348 @@ const rowsPgTsTemplate = `3727	simple	11	3725	3726
 13150	snowball	11	13148	13149
 `
 
+const rowsPgDescription = `2	2601	0	heap table access method
+3	1255	0	row-oriented heap table access method handler
+11	2615	0	system catalog schema
+12	2612	0	built-in functions
+13	2612	0	dynamically-loaded C functions
+14	2612	0	SQL-language functions
+15	2617	0	equal
+16	1247	0	boolean, 'true'/'false'
+17	1247	0	variable-length string, binary values escaped
+18	1247	0	single character
+19	1247	0	63-byte type for storing system identifiers
+20	1247	0	~18 digit integer, 8-byte storage
+21	1247	0	-32 thousand to 32 thousand, 2-byte storage
+22	1247	0	array of int2, used in system tables
+23	1247	0	-2 billion to 2 billion integer, 4-byte storage
+24	1247	0	registered procedure
+25	1247	0	variable-length string, no limit specified
+26	1247	0	object identifier(oid), maximum 4 billion
+27	1247	0	(block, offset), physical location of tuple
+28	1247	0	transaction id
+29	1247	0	command identifier type, sequence in transaction id
+30	1247	0	array of oids, used in system tables
+31	1255	0	I/O
+32	1247	0	internal type for passing CollectedCommand
+33	1255	0	I/O
+34	1255	0	I/O
+35	1255	0	I/O
+36	2617	0	not equal
+37	2617	0	less than
+38	1255	0	I/O
+39	1255	0	I/O
+40	1255	0	I/O
+41	1255	0	I/O
+42	1255	0	I/O
+43	1255	0	I/O
+44	1255	0	I/O
+45	1255	0	I/O
+46	1255	0	I/O
+47	1255	0	I/O
+48	1255	0	I/O
+49	1255	0	I/O
+50	1255	0	I/O
+51	1255	0	I/O
+52	1255	0	I/O
+53	1255	0	I/O
+54	1255	0	I/O
+55	1255	0	I/O
+56	1255	0	implementation of < operator
+57	1255	0	implementation of > operator
+58	2617	0	less than
+59	2617	0	greater than
+60	1255	0	implementation of = operator
+61	1255	0	implementation of = operator
+62	1255	0	implementation of = operator
+63	1255	0	implementation of = operator
+64	1255	0	implementation of < operator
+65	1255	0	implementation of = operator
+66	1255	0	implementation of < operator
+67	1255	0	implementation of = operator
+68	1255	0	implementation of = operator
+69	1255	0	implementation of = operator
+70	1255	0	implementation of <> operator
+72	1255	0	implementation of <= operator
+73	1255	0	implementation of > operator
+74	1255	0	implementation of >= operator
+76	2617	0	greater than
+77	1255	0	convert char to int4
+78	1255	0	convert int4 to char
+79	1255	0	implementation of ~ operator
+80	2617	0	less than or equal
+82	2617	0	greater than or equal
+84	1255	0	implementation of <> operator
+85	2617	0	not equal
+86	1255	0	I/O
+87	1255	0	I/O
+88	1255	0	I/O
+89	1255	0	PostgreSQL version string
+90	1255	0	I/O
+91	2617	0	equal
+92	2617	0	equal
+93	2617	0	equal
+94	2617	0	equal
+95	2617	0	less than
+96	2617	0	equal
+97	2617	0	less than
+98	2617	0	equal
+99	2615	0	reserved schema for TOAST tables
+101	1255	0	restriction selectivity of = and related operators
+102	1255	0	restriction selectivity of <> and related operators
+103	1255	0	restriction selectivity of < and related operators on scalar datatypes
+104	1255	0	restriction selectivity of > and related operators on scalar datatypes
+105	1255	0	join selectivity of = and related operators
+106	1255	0	join selectivity of <> and related operators
+107	1255	0	join selectivity of < and related operators on scalar datatypes
+108	1255	0	join selectivity of > and related operators on scalar datatypes
+109	1255	0	I/O
+110	1255	0	I/O
+114	1247	0	JSON stored as text
+115	1255	0	implementation of >^ operator
+116	1255	0	implementation of <^ operator
+117	1255	0	I/O
+118	1255	0	I/O
+119	1255	0	I/O
+120	1255	0	I/O
+121	1255	0	I/O
+122	1255	0	I/O
+123	1255	0	I/O
+124	1255	0	I/O
+125	1255	0	implementation of && operator
+126	1255	0	implementation of >= operator
+127	1255	0	implementation of > operator
+128	1255	0	implementation of = operator
+129	1255	0	implementation of < operator
+130	1255	0	implementation of <= operator
+131	1255	0	implementation of |>> operator
+132	1255	0	implementation of << operator
+133	1255	0	implementation of >> operator
+134	1255	0	implementation of <<| operator
+135	1255	0	implementation of ~= operator
+136	1255	0	implementation of <@ operator
+137	1255	0	implementation of <@ operator
+138	1255	0	implementation of @@ operator
+139	1255	0	restriction selectivity for area-comparison operators
+140	1255	0	join selectivity for area-comparison operators
+141	1255	0	implementation of * operator
+142	1247	0	XML content
+144	1255	0	implementation of <> operator
+145	1255	0	implementation of <> operator
+146	1255	0	implementation of > operator
+147	1255	0	implementation of > operator
+148	1255	0	implementation of <= operator
+149	1255	0	implementation of <= operator
+150	1255	0	implementation of >= operator
+151	1255	0	implementation of >= operator
+152	1255	0	implementation of * operator
+153	1255	0	implementation of / operator
+154	1255	0	implementation of / operator
+155	1255	0	implementation of % operator
+156	1255	0	implementation of % operator
+157	1255	0	implementation of <> operator
+158	1255	0	implementation of = operator
+159	1255	0	implementation of = operator
+160	1255	0	implementation of < operator
+161	1255	0	implementation of < operator
+162	1255	0	implementation of > operator
+163	1255	0	implementation of > operator
+164	1255	0	implementation of <> operator
+165	1255	0	implementation of <> operator
+166	1255	0	implementation of <= operator
+167	1255	0	implementation of <= operator
+168	1255	0	implementation of >= operator
+169	1255	0	implementation of >= operator
+170	1255	0	implementation of * operator
+171	1255	0	implementation of * operator
+172	1255	0	implementation of / operator
+173	1255	0	implementation of / operator
+176	1255	0	implementation of + operator
+177	1255	0	implementation of + operator
+178	1255	0	implementation of + operator
+179	1255	0	implementation of + operator
+180	1255	0	implementation of - operator
+181	1255	0	implementation of - operator
+182	1255	0	implementation of - operator
+183	1255	0	implementation of - operator
+184	1255	0	implementation of = operator
+185	1255	0	implementation of <> operator
+186	1255	0	implementation of ~= operator
+187	1255	0	implementation of @> operator
+188	1255	0	implementation of << operator
+189	1255	0	implementation of &< operator
+190	1255	0	implementation of &> operator
+191	1255	0	implementation of >> operator
+192	1255	0	implementation of <@ operator
+193	1255	0	implementation of @> operator
+194	1247	0	string representing an internal node tree
+195	1255	0	I/O
+196	1255	0	I/O
+197	1255	0	I/O
+198	1255	0	I/O
+200	1255	0	I/O
+201	1255	0	I/O
+202	1255	0	implementation of * operator
+203	1255	0	implementation of / operator
+204	1255	0	implementation of + operator
+205	1255	0	implementation of - operator
+206	1255	0	implementation of - operator
+207	1255	0	implementation of @ operator
+208	1255	0	aggregate transition function
+209	1255	0	larger of two
+211	1255	0	smaller of two
+212	1255	0	implementation of - operator
+213	1255	0	implementation of - operator
+214	1255	0	I/O
+215	1255	0	I/O
+216	1255	0	implementation of * operator
+217	1255	0	implementation of / operator
+218	1255	0	implementation of + operator
+219	1255	0	implementation of - operator
+220	1255	0	implementation of - operator
+221	1255	0	implementation of @ operator
+222	1255	0	aggregate transition function
+223	1255	0	larger of two
+224	1255	0	smaller of two
+225	1255	0	implementation of @@ operator
+227	1255	0	implementation of @@ operator
+228	1255	0	round to nearest integer
+229	1255	0	truncate to integer
+230	1255	0	implementation of |/ operator
+231	1255	0	implementation of ||/ operator
+232	1255	0	implementation of ^ operator
+233	1255	0	natural exponential (e^x)
+234	1255	0	natural logarithm
+235	1255	0	convert int2 to float8
+236	1255	0	convert int2 to float4
+237	1255	0	convert float8 to int2
+238	1255	0	convert float4 to int2
+239	1255	0	implementation of <-> operator
+240	1255	0	implementation of = operator
+241	1255	0	implementation of < operator
+242	1255	0	implementation of <= operator
+243	1255	0	implementation of >= operator
+244	1255	0	implementation of > operator
+245	1255	0	implementation of <> operator
+246	1255	0	less-equal-greater
+247	1255	0	implementation of = operator
+248	1255	0	implementation of < operator
+249	1255	0	implementation of <= operator
+250	1255	0	implementation of >= operator
+251	1255	0	implementation of > operator
+252	1255	0	implementation of <> operator
+253	1255	0	less-equal-greater
+254	2617	0	equal
+255	2617	0	less than
+256	2617	0	less than or equal
+257	2617	0	greater than or equal
+258	2617	0	greater than
+259	2617	0	not equal
+260	2617	0	equal
+261	2617	0	less than
+262	2617	0	less than or equal
+263	2617	0	greater than or equal
+264	2617	0	greater than
+265	2617	0	not equal
+266	1255	0	concatenate name and oid
+267	1255	0	I/O
+268	1255	0	I/O
+274	1255	0	current date and time - increments during transactions
+275	1255	0	return the next oid for a system table
+276	1255	0	aggregate combine function
+277	1255	0	implementation of ?# operator
+278	1255	0	implementation of ?# operator
+279	1255	0	implementation of * operator
+280	1255	0	implementation of / operator
+281	1255	0	implementation of + operator
+282	1255	0	implementation of - operator
+283	1255	0	implementation of * operator
+284	1255	0	implementation of / operator
+285	1255	0	implementation of + operator
+286	1255	0	implementation of - operator
+287	1255	0	implementation of = operator
+288	1255	0	implementation of <> operator
+289	1255	0	implementation of < operator
+290	1255	0	implementation of <= operator
+291	1255	0	implementation of > operator
+292	1255	0	implementation of >= operator
+293	1255	0	implementation of = operator
+294	1255	0	implementation of <> operator
+295	1255	0	implementation of < operator
+296	1255	0	implementation of <= operator
+297	1255	0	implementation of > operator
+298	1255	0	implementation of >= operator
+299	1255	0	implementation of = operator
+300	1255	0	implementation of <> operator
+301	1255	0	implementation of < operator
+302	1255	0	implementation of <= operator
+303	1255	0	implementation of > operator
+304	1255	0	implementation of >= operator
+305	1255	0	implementation of = operator
+306	1255	0	implementation of <> operator
+307	1255	0	implementation of < operator
+308	1255	0	implementation of <= operator
+309	1255	0	implementation of > operator
+310	1255	0	implementation of >= operator
+311	1255	0	convert float4 to float8
+312	1255	0	convert float8 to float4
+313	1255	0	convert int2 to int4
+314	1255	0	convert int4 to int2
+315	1255	0	Is JIT compilation available in this session?
+316	1255	0	convert int4 to float8
+317	1255	0	convert float8 to int4
+318	1255	0	convert int4 to float4
+319	1255	0	convert float4 to int4
+320	1255	0	bucket number of operand in equal-width histogram
+321	1255	0	I/O
+322	1255	0	I/O
+323	1255	0	I/O
+324	1255	0	I/O
+325	1247	0	pseudo-type for the result of an index AM handler function
+326	1255	0	I/O
+327	1255	0	I/O
+328	1255	0	hash
+329	1255	0	hash
+330	1255	0	btree index access method handler
+331	1255	0	hash index access method handler
+332	1255	0	gist index access method handler
+333	1255	0	gin index access method handler
+334	1255	0	spgist index access method handler
+335	1255	0	brin index access method handler
+336	1255	0	restriction selectivity of <= and related operators on scalar datatypes
+337	1255	0	restriction selectivity of >= and related operators on scalar datatypes
+338	1255	0	validate an operator class
+339	1255	0	implementation of ~= operator
+340	1255	0	implementation of @> operator
+341	1255	0	implementation of << operator
+342	1255	0	implementation of &< operator
+343	1255	0	implementation of &> operator
+344	1255	0	implementation of >> operator
+345	1255	0	implementation of <@ operator
+346	1255	0	implementation of && operator
+347	1255	0	I/O
+348	1255	0	I/O
+349	2617	0	append element onto end of array
+350	1255	0	less-equal-greater
+351	1255	0	less-equal-greater
+352	2617	0	equal
+353	2617	0	equal
+354	1255	0	less-equal-greater
+355	1255	0	less-equal-greater
+356	1255	0	less-equal-greater
+357	1255	0	implementation of <-> operator
+358	1255	0	less-equal-greater
+359	1255	0	less-equal-greater
+360	1255	0	less-equal-greater
+361	1255	0	implementation of <-> operator
+362	1255	0	implementation of # operator
+363	1255	0	implementation of <-> operator
+364	1255	0	implementation of <-> operator
+365	1255	0	implementation of <-> operator
+366	1255	0	implementation of ## operator
+367	1255	0	implementation of ## operator
+368	1255	0	implementation of ## operator
+369	1255	0	implementation of <@ operator
+370	1255	0	implementation of <-> operator
+371	1255	0	implementation of <-> operator
+372	1255	0	implementation of <@ operator
+373	1255	0	implementation of ?# operator
+374	2617	0	prepend element onto front of array
+375	2617	0	concatenate
+376	1255	0	split delimited text, with null string
+377	1255	0	less-equal-greater
+378	1255	0	append element onto end of array
+379	1255	0	prepend element onto front of array
+380	1255	0	implementation of <-> operator
+381	1255	0	implementation of <-> operator
+382	1255	0	less-equal-greater
+383	1255	0	implementation of || operator
+384	1255	0	concatenate array elements, using delimiter and null string, into text
+385	2617	0	equal
+386	1255	0	join selectivity of <= and related operators on scalar datatypes
+387	2617	0	equal
+390	1255	0	implementation of <> operator
+391	1255	0	implementation of < operator
+392	1255	0	implementation of > operator
+393	1255	0	implementation of <= operator
+394	1255	0	split delimited text
+395	1255	0	concatenate array elements, using delimiter, into text
+396	1255	0	implementation of >= operator
+398	1255	0	join selectivity of >= and related operators on scalar datatypes
+399	1255	0	hash
+400	1255	0	hash
+401	1255	0	convert char(n) to text
+402	2617	0	not equal
+403	2601	0	b-tree index access method
+404	1255	0	less-equal-greater
+405	2601	0	hash index access method
+406	1255	0	convert name to text
+407	1255	0	convert text to name
+408	1255	0	convert name to char(n)
+409	1255	0	convert char(n) to name
+410	2617	0	equal
+411	2617	0	not equal
+412	2617	0	less than
+413	2617	0	greater than
+414	2617	0	less than or equal
+415	2617	0	greater than or equal
+416	2617	0	equal
+417	2617	0	not equal
+418	2617	0	less than
+419	2617	0	greater than
+420	2617	0	less than or equal
+421	1255	0	implementation of <-> operator
+422	1255	0	hash
+425	1255	0	hash
+430	2617	0	greater than or equal
+432	1255	0	hash
+433	2617	0	contains
+436	1255	0	I/O
+437	1255	0	I/O
+438	1255	0	count the number of NULL arguments
+439	2617	0	modulus
+440	1255	0	count the number of non-NULL arguments
+441	1255	0	hash
+442	1255	0	hash
+443	1255	0	hash
+444	1255	0	hash
+445	1255	0	hash
+446	1255	0	hash
+447	1255	0	hash
+448	1255	0	hash
+449	1255	0	hash
+450	1255	0	hash
+451	1255	0	hash
+452	1255	0	hash
+453	1255	0	hash
+454	1255	0	hash
+455	1255	0	hash
+456	1255	0	hash
+457	1255	0	hash
+458	1255	0	larger of two
+459	1255	0	smaller of two
+460	1255	0	I/O
+461	1255	0	I/O
+462	1255	0	implementation of - operator
+463	1255	0	implementation of + operator
+464	1255	0	implementation of - operator
+465	1255	0	implementation of * operator
+466	1255	0	implementation of / operator
+467	1255	0	implementation of = operator
+468	1255	0	implementation of <> operator
+469	1255	0	implementation of < operator
+470	1255	0	implementation of > operator
+471	1255	0	implementation of <= operator
+472	1255	0	implementation of >= operator
+473	2617	0	absolute value
+474	1255	0	implementation of = operator
+475	1255	0	implementation of <> operator
+476	1255	0	implementation of < operator
+477	1255	0	implementation of > operator
+478	1255	0	implementation of <= operator
+479	1255	0	implementation of >= operator
+480	1255	0	convert int8 to int4
+481	1255	0	convert int4 to int8
+482	1255	0	convert int8 to float8
+483	1255	0	convert float8 to int8
+484	2617	0	negate
+485	2617	0	is left of
+486	2617	0	overlaps or is left of
+487	2617	0	overlaps or is right of
+488	2617	0	is right of
+489	2617	0	is contained by
+490	2617	0	contains
+491	2617	0	same as
+492	2617	0	overlaps
+493	2617	0	is left of
+494	2617	0	overlaps or is left of
+495	2617	0	overlaps or is right of
+496	2617	0	is right of
+497	2617	0	is contained by
+498	2617	0	contains
+499	2617	0	same as
+500	2617	0	overlaps
+501	2617	0	greater than or equal by area
+502	2617	0	greater than by area
+503	2617	0	equal by area
+504	2617	0	less than by area
+505	2617	0	less than or equal by area
+506	2617	0	deprecated, use |>> instead
+507	2617	0	is left of
+508	2617	0	is right of
+509	2617	0	deprecated, use <<| instead
+510	2617	0	same as
+511	2617	0	point inside box
+512	2617	0	point within closed path, or point on open path
+513	2617	0	center of
+514	2617	0	multiply
+515	1255	0	larger of two
+516	1255	0	smaller of two
+517	2617	0	distance between
+518	2617	0	not equal
+519	2617	0	not equal
+520	2617	0	greater than
+521	2617	0	greater than
+522	2617	0	less than or equal
+523	2617	0	less than or equal
+524	2617	0	greater than or equal
+525	2617	0	greater than or equal
+526	2617	0	multiply
+527	2617	0	divide
+528	2617	0	divide
+529	2617	0	modulus
+530	2617	0	modulus
+531	2617	0	not equal
+532	2617	0	equal
+533	2617	0	equal
+534	2617	0	less than
+535	2617	0	less than
+536	2617	0	greater than
+537	2617	0	greater than
+538	2617	0	not equal
+539	2617	0	not equal
+540	2617	0	less than or equal
+541	2617	0	less than or equal
+542	2617	0	greater than or equal
+543	2617	0	greater than or equal
+544	2617	0	multiply
+545	2617	0	multiply
+546	2617	0	divide
+547	2617	0	divide
+550	2617	0	add
+551	2617	0	add
+552	2617	0	add
+553	2617	0	add
+554	2617	0	subtract
+555	2617	0	subtract
+556	2617	0	subtract
+557	2617	0	subtract
+558	2617	0	negate
+559	2617	0	negate
+584	2617	0	negate
+585	2617	0	negate
+586	2617	0	add
+587	2617	0	subtract
+588	2617	0	divide
+589	2617	0	multiply
+590	2617	0	absolute value
+591	2617	0	add
+592	2617	0	subtract
+593	2617	0	divide
+594	2617	0	multiply
+595	2617	0	absolute value
+596	2617	0	square root
+597	2617	0	cube root
+598	1255	0	abbreviated display of inet value
+599	1255	0	abbreviated display of cidr value
+600	1247	0	geometric point '(x, y)'
+601	1247	0	geometric line segment '(pt1,pt2)'
+602	1247	0	geometric path '(pt1,...)'
+603	1247	0	geometric box '(lower left,upper right)'
+604	1247	0	geometric polygon '(pt1,...)'
+605	1255	0	change netmask of inet
+606	2617	0	distance between
+607	2617	0	equal
+608	2617	0	not equal
+609	2617	0	less than
+610	2617	0	greater than
+611	2617	0	less than or equal
+612	2617	0	greater than or equal
+613	2617	0	distance between
+614	2617	0	distance between
+615	2617	0	distance between
+616	2617	0	distance between
+617	2617	0	distance between
+618	2617	0	distance between
+619	1255	0	implementation of <> operator
+620	2617	0	equal
+621	2617	0	not equal
+622	2617	0	less than
+623	2617	0	greater than
+624	2617	0	less than or equal
+625	2617	0	greater than or equal
+626	1255	0	hash
+628	1247	0	geometric line
+630	2617	0	not equal
+631	2617	0	less than
+632	2617	0	less than or equal
+633	2617	0	greater than
+634	2617	0	greater than or equal
+635	1255	0	change netmask of cidr
+636	1255	0	test property of an index access method
+637	1255	0	test property of an index
+638	1255	0	test property of an index column
+639	2617	0	matches regular expression, case-sensitive
+640	2617	0	does not match regular expression, case-sensitive
+641	2617	0	matches regular expression, case-sensitive
+642	2617	0	does not match regular expression, case-sensitive
+643	2617	0	not equal
+644	2617	0	not equal
+645	2617	0	less than
+646	2617	0	greater than
+647	2617	0	less than or equal
+648	2617	0	greater than or equal
+649	2617	0	equal
+650	1247	0	network IP address/netmask, network address
+652	1255	0	convert int8 to float4
+653	1255	0	convert float4 to int8
+654	2617	0	concatenate
+655	1255	0	implementation of < operator
+656	1255	0	implementation of <= operator
+657	1255	0	implementation of > operator
+658	1255	0	implementation of >= operator
+659	1255	0	implementation of <> operator
+660	2617	0	less than
+661	2617	0	less than or equal
+662	2617	0	greater than
+663	2617	0	greater than or equal
+664	2617	0	less than
+665	2617	0	less than or equal
+666	2617	0	greater than
+667	2617	0	greater than or equal
+668	1255	0	adjust char() to typmod length
+669	1255	0	adjust varchar() to typmod length
+670	2617	0	equal
+671	2617	0	not equal
+672	2617	0	less than
+673	2617	0	less than or equal
+674	2617	0	greater than
+675	2617	0	greater than or equal
+676	1255	0	return name of given index build phase
+677	1255	0	implementation of < operator
+678	1255	0	implementation of <= operator
+679	1255	0	implementation of = operator
+680	1255	0	implementation of >= operator
+681	1255	0	implementation of > operator
+682	2617	0	absolute value
+683	1255	0	network part of address
+684	2617	0	add
+685	2617	0	subtract
+686	2617	0	multiply
+687	2617	0	divide
+688	2617	0	add
+689	2617	0	subtract
+690	2617	0	multiply
+691	2617	0	divide
+692	2617	0	add
+693	2617	0	subtract
+694	2617	0	multiply
+695	2617	0	divide
+696	1255	0	netmask of address
+697	1255	0	netmask length
+698	1255	0	broadcast address of network
+699	1255	0	show address octets only
+700	1247	0	single-precision floating point number, 4-byte storage
+701	1247	0	double-precision floating point number, 8-byte storage
+702	1255	0	implementation of <-> operator
+704	1255	0	implementation of <-> operator
+705	1247	0	pseudo-type representing an undetermined type
+706	2617	0	distance between
+707	2617	0	distance between
+708	2617	0	distance between
+709	2617	0	distance between
+710	1255	0	deprecated, use current_user instead
+711	1255	0	address family (4 for IPv4, 6 for IPv6)
+712	2617	0	distance between
+713	2617	0	not equal
+714	1255	0	convert int8 to int2
+715	1255	0	large object create
+716	1255	0	implementation of < operator
+717	1255	0	implementation of <= operator
+718	1247	0	geometric circle '(center,radius)'
+720	1255	0	octet length
+721	1255	0	get byte
+722	1255	0	set byte
+723	1255	0	get bit
+724	1255	0	set bit
+725	1255	0	implementation of <-> operator
+727	1255	0	implementation of <-> operator
+728	1255	0	implementation of <-> operator
+729	1255	0	implementation of <-> operator
+730	1255	0	show all parts of inet/cidr value
+731	2617	0	add points (translate)
+732	2617	0	subtract points (translate)
+733	2617	0	multiply points (scale/rotate)
+734	2617	0	divide points (scale/rotate)
+735	2617	0	concatenate
+736	2617	0	add (translate path)
+737	2617	0	subtract (translate path)
+738	2617	0	multiply (rotate/scale path)
+739	2617	0	divide (rotate/scale path)
+740	1255	0	implementation of < operator
+741	1255	0	implementation of <= operator
+742	1255	0	implementation of > operator
+743	1255	0	implementation of >= operator
+744	1255	0	implementation of = operator
+745	1255	0	current user name
+746	1255	0	session user name
+747	1255	0	array dimensions
+748	1255	0	number of array dimensions
+749	1255	0	substitute portion of string
+750	1255	0	I/O
+751	1255	0	I/O
+752	1255	0	substitute portion of string
+753	1255	0	MACADDR manufacturer fields
+754	1255	0	convert int2 to int8
+755	2617	0	contains
+756	2617	0	is contained by
+757	2617	0	contains
+758	2617	0	is contained by
+759	2617	0	contains
+760	2617	0	distance between
+761	2617	0	distance between
+762	2617	0	distance between
+763	2617	0	distance between
+764	1255	0	large object import
+765	1255	0	large object export
+766	1255	0	increment
+767	1255	0	large object import
+768	1255	0	larger of two
+769	1255	0	smaller of two
+770	1255	0	larger of two
+771	1255	0	smaller of two
+772	1255	0	hash
+773	2617	0	absolute value
+774	1247	0	XX:XX:XX:XX:XX:XX:XX:XX, MAC address
+776	1255	0	hash
+777	1255	0	hash
+778	1255	0	hash
+779	1255	0	hash
+780	1255	0	hash
+781	1255	0	hash
+782	1255	0	hash
+783	2601	0	GiST index access method
+784	2617	0	distance between
+785	1255	0	implementation of <-> operator
+790	1247	0	monetary amounts, $d,ddd.cc
+792	2617	0	equal
+793	2617	0	less than
+794	2617	0	greater than
+795	2617	0	less than or equal
+796	2617	0	greater than or equal
+797	2617	0	number of points
+798	2617	0	intersect
+799	2617	0	sum of path segment lengths
+800	2617	0	is above (allows touching)
+801	2617	0	is below (allows touching)
+802	2617	0	deprecated, use && instead
+803	2617	0	box intersection
+804	2617	0	add point to box (translate)
+805	2617	0	subtract point from box (translate)
+806	2617	0	multiply box by point (scale)
+807	2617	0	divide box by point (scale)
+808	2617	0	horizontally aligned
+809	2617	0	vertically aligned
+810	1255	0	encoding name of current database
+817	1255	0	get the currently executing query
+818	2617	0	add
+819	2617	0	subtract
+820	2617	0	multiply
+821	2617	0	divide
+822	2617	0	add
+823	2617	0	subtract
+824	2617	0	multiply
+825	2617	0	divide
+829	1247	0	XX:XX:XX:XX:XX:XX, MAC address
+830	1255	0	implementation of = operator
+831	1255	0	implementation of < operator
+832	1255	0	implementation of <= operator
+833	1255	0	implementation of > operator
+834	1255	0	implementation of >= operator
+835	1255	0	implementation of <> operator
+836	1255	0	less-equal-greater
+837	1255	0	implementation of + operator
+838	1255	0	implementation of - operator
+839	1255	0	implementation of * operator
+840	1255	0	implementation of / operator
+841	1255	0	implementation of + operator
+842	1255	0	less-equal-greater
+843	2617	0	multiply
+844	2617	0	divide
+845	2617	0	multiply
+846	1255	0	implementation of * operator
+847	1255	0	implementation of / operator
+848	1255	0	implementation of * operator
+849	1255	0	position of substring
+850	1255	0	implementation of ~~ operator
+851	1255	0	implementation of !~~ operator
+852	1255	0	implementation of = operator
+853	1255	0	implementation of <> operator
+854	1255	0	implementation of < operator
+855	1255	0	implementation of > operator
+856	1255	0	implementation of <= operator
+857	1255	0	implementation of >= operator
+858	1255	0	implementation of ~~ operator
+859	1255	0	implementation of !~~ operator
+860	1255	0	convert char to char(n)
+861	1255	0	name of the current database
+862	1255	0	implementation of * operator
+863	1255	0	implementation of * operator
+864	1255	0	implementation of * operator
+865	1255	0	implementation of / operator
+866	1255	0	implementation of * operator
+867	1255	0	implementation of / operator
+868	1255	0	position of substring
+869	1247	0	IP address/netmask, host address, netmask optional
+870	1255	0	lowercase
+871	1255	0	uppercase
+872	1255	0	capitalize each word
+873	1255	0	left-pad string to length
+874	1255	0	right-pad string to length
+875	1255	0	trim selected characters from left end of string
+876	1255	0	trim selected characters from right end of string
+877	1255	0	extract portion of string
+878	1255	0	map a set of characters appearing in string
+879	1255	0	left-pad string to length
+880	1255	0	right-pad string to length
+881	1255	0	trim spaces from left end of string
+882	1255	0	trim spaces from right end of string
+883	1255	0	extract portion of string
+884	1255	0	trim selected characters from both ends of string
+885	1255	0	trim spaces from both ends of string
+886	1255	0	I/O
+887	1255	0	I/O
+888	1255	0	implementation of = operator
+889	1255	0	implementation of <> operator
+890	1255	0	implementation of < operator
+891	1255	0	implementation of <= operator
+892	1255	0	implementation of > operator
+893	1255	0	implementation of >= operator
+894	1255	0	implementation of + operator
+895	1255	0	implementation of - operator
+896	1255	0	implementation of * operator
+897	1255	0	implementation of / operator
+898	1255	0	larger of two
+899	1255	0	smaller of two
+900	2617	0	equal
+901	2617	0	not equal
+902	2617	0	less than
+903	2617	0	greater than
+904	2617	0	less than or equal
+905	2617	0	greater than or equal
+906	2617	0	add
+907	2617	0	subtract
+908	2617	0	multiply
+909	2617	0	divide
+910	1255	0	I/O
+911	1255	0	I/O
+912	2617	0	multiply
+913	2617	0	divide
+914	2617	0	multiply
+915	2617	0	divide
+916	2617	0	multiply
+917	2617	0	multiply
+918	2617	0	multiply
+919	1255	0	implementation of * operator
+920	1255	0	implementation of = operator
+921	1255	0	implementation of < operator
+922	1255	0	implementation of <= operator
+923	1255	0	implementation of > operator
+924	1255	0	implementation of >= operator
+925	1255	0	implementation of <> operator
+926	1255	0	less-equal-greater
+927	1255	0	implementation of << operator
+928	1255	0	implementation of <<= operator
+929	1255	0	implementation of >> operator
+930	1255	0	implementation of >>= operator
+931	2617	0	is subnet
+932	2617	0	is subnet or equal
+933	2617	0	is supernet
+934	2617	0	is supernet or equal
+935	1255	0	output money amount as words
+936	1255	0	extract portion of string
+937	1255	0	extract portion of string
+938	1255	0	non-persistent series generator
+939	1255	0	non-persistent series generator
+940	1255	0	modulus
+941	1255	0	modulus
+942	1255	0	implementation of - operator
+943	1255	0	implementation of * operator
+944	1255	0	convert text to char
+945	1255	0	implementation of % operator
+946	1255	0	convert char to text
+947	1255	0	modulus
+948	1255	0	implementation of / operator
+949	1255	0	hash
+952	1255	0	large object open
+953	1255	0	large object close
+954	1255	0	large object read
+955	1255	0	large object write
+956	1255	0	large object seek
+957	1255	0	large object create
+958	1255	0	large object position
+959	1255	0	implementation of <@ operator
+960	1255	0	implementation of <@ operator
+961	1255	0	implementation of ## operator
+964	1255	0	large object unlink (delete)
+965	2617	0	exponentiation
+966	2617	0	add/update ACL item
+967	2617	0	remove ACL item
+968	2617	0	contains
+969	2617	0	center of
+971	2617	0	center of
+972	1255	0	hash
+973	1255	0	implementation of ?# operator
+974	2617	0	equal
+975	1255	0	box area
+976	1255	0	box width
+977	1255	0	box height
+978	1255	0	implementation of <-> operator
+979	1255	0	area of a closed path
+980	1255	0	implementation of # operator
+981	1255	0	box diagonal
+982	1255	0	implementation of < operator
+983	1255	0	implementation of > operator
+984	1255	0	implementation of = operator
+985	1255	0	implementation of <= operator
+986	1255	0	implementation of >= operator
+987	1255	0	implementation of @-@ operator
+988	1255	0	implementation of <> operator
+989	1255	0	implementation of ?| operator
+990	1255	0	implementation of ?- operator
+991	1255	0	implementation of <-> operator
+992	1255	0	slope between points
+993	1255	0	convert points to line segment
+994	1255	0	implementation of ?# operator
+995	1255	0	implementation of ?|| operator
+996	1255	0	implementation of ?-| operator
+997	1255	0	implementation of ?| operator
+998	1255	0	implementation of ?- operator
+999	1255	0	implementation of = operator
+1004	1255	0	truncate large object
+1023	1255	0	planner support for textlike
+1024	1255	0	planner support for texticregexeq
+1025	1255	0	planner support for texticlike
+1026	1255	0	adjust timestamp to new time zone
+1030	1255	0	GiST support
+1031	1255	0	I/O
+1032	1255	0	I/O
+1033	1247	0	access control list
+1035	1255	0	add/update ACL item
+1036	1255	0	remove ACL item
+1037	1255	0	contains
+1038	2617	0	exponentiation
+1039	1255	0	encoding name of current database
+1042	1247	0	char(length), blank-padded string, fixed storage length
+1043	1247	0	varchar(length), non-blank-padded string, variable storage length
+1044	1255	0	I/O
+1045	1255	0	I/O
+1046	1255	0	I/O
+1047	1255	0	I/O
+1048	1255	0	implementation of = operator
+1049	1255	0	implementation of < operator
+1050	1255	0	implementation of <= operator
+1051	1255	0	implementation of > operator
+1052	1255	0	implementation of >= operator
+1053	1255	0	implementation of <> operator
+1054	2617	0	equal
+1055	2617	0	matches regular expression, case-sensitive
+1056	2617	0	does not match regular expression, case-sensitive
+1057	2617	0	not equal
+1058	2617	0	less than
+1059	2617	0	less than or equal
+1060	2617	0	greater than
+1061	2617	0	greater than or equal
+1062	1255	0	implementation of = operator
+1063	1255	0	larger of two
+1064	1255	0	smaller of two
+1065	1255	0	view two-phase transactions
+1066	1255	0	non-persistent series generator
+1067	1255	0	non-persistent series generator
+1068	1255	0	non-persistent series generator
+1069	1255	0	non-persistent series generator
+1070	2617	0	equal
+1071	2617	0	not equal
+1072	2617	0	less than
+1073	2617	0	greater than
+1074	2617	0	less than or equal
+1075	2617	0	greater than or equal
+1076	2617	0	add
+1077	2617	0	subtract
+1078	1255	0	less-equal-greater
+1079	1255	0	convert text to regclass
+1080	1255	0	hash
+1081	1255	0	format a type oid and atttypmod to canonical SQL
+1082	1247	0	date
+1083	1247	0	time of day
+1084	1255	0	I/O
+1085	1255	0	I/O
+1086	1255	0	implementation of = operator
+1087	1255	0	implementation of < operator
+1088	1255	0	implementation of <= operator
+1089	1255	0	implementation of > operator
+1090	1255	0	implementation of >= operator
+1091	1255	0	implementation of <> operator
+1092	1255	0	less-equal-greater
+1093	2617	0	equal
+1094	2617	0	not equal
+1095	2617	0	less than
+1096	2617	0	less than or equal
+1097	2617	0	greater than
+1098	2617	0	greater than or equal
+1099	2617	0	subtract
+1100	2617	0	add
+1101	2617	0	subtract
+1102	1255	0	implementation of < operator
+1103	1255	0	implementation of <= operator
+1104	1255	0	implementation of > operator
+1105	1255	0	implementation of >= operator
+1106	1255	0	implementation of <> operator
+1107	1255	0	less-equal-greater
+1108	2617	0	equal
+1109	2617	0	not equal
+1110	2617	0	less than
+1111	2617	0	less than or equal
+1112	2617	0	greater than
+1113	2617	0	greater than or equal
+1114	1247	0	date and time
+1116	2617	0	add
+1117	2617	0	subtract
+1118	2617	0	divide
+1119	2617	0	multiply
+1120	2617	0	equal
+1121	2617	0	not equal
+1122	2617	0	less than
+1123	2617	0	greater than
+1124	2617	0	less than or equal
+1125	2617	0	greater than or equal
+1126	2617	0	add
+1127	2617	0	subtract
+1128	2617	0	divide
+1129	2617	0	multiply
+1130	2617	0	equal
+1131	2617	0	not equal
+1132	2617	0	less than
+1133	2617	0	greater than
+1134	2617	0	less than or equal
+1135	2617	0	greater than or equal
+1136	1255	0	statistics: information about WAL activity
+1137	1255	0	get wal replay pause state
+1138	1255	0	larger of two
+1139	1255	0	smaller of two
+1140	1255	0	implementation of - operator
+1141	1255	0	implementation of + operator
+1142	1255	0	implementation of - operator
+1143	1255	0	I/O
+1144	1255	0	I/O
+1145	1255	0	implementation of = operator
+1146	1255	0	implementation of + operator
+1147	1255	0	implementation of - operator
+1148	1255	0	implementation of * operator
+1149	1255	0	implementation of / operator
+1150	1255	0	I/O
+1151	1255	0	I/O
+1152	1255	0	implementation of = operator
+1153	1255	0	implementation of <> operator
+1154	1255	0	implementation of < operator
+1155	1255	0	implementation of <= operator
+1156	1255	0	implementation of >= operator
+1157	1255	0	implementation of > operator
+1158	1255	0	convert UNIX epoch to timestamptz
+1159	1255	0	adjust timestamp to new time zone
+1160	1255	0	I/O
+1161	1255	0	I/O
+1162	1255	0	implementation of = operator
+1163	1255	0	implementation of <> operator
+1164	1255	0	implementation of < operator
+1165	1255	0	implementation of <= operator
+1166	1255	0	implementation of >= operator
+1167	1255	0	implementation of > operator
+1168	1255	0	implementation of - operator
+1169	1255	0	implementation of + operator
+1170	1255	0	implementation of - operator
+1171	1255	0	extract field from timestamp with time zone
+1172	1255	0	extract field from interval
+1173	1255	0	planner support for network_sub/superset
+1174	1255	0	convert date to timestamp with time zone
+1175	1255	0	promote groups of 24 hours to numbers of days
+1176	1255	0	convert date and time to timestamp with time zone
+1177	1255	0	jsonpath exists test with timezone
+1178	1255	0	convert timestamp with time zone to date
+1179	1255	0	jsonpath query with timezone
+1180	1255	0	jsonpath query wrapped into array with timezone
+1181	1255	0	age of a transaction ID, in transactions before current transaction
+1184	1247	0	date and time with time zone
+1186	1247	0	@ <number> <units>, time interval
+1188	1255	0	implementation of - operator
+1189	1255	0	implementation of + operator
+1190	1255	0	implementation of - operator
+1191	1255	0	array subscripts generator
+1192	1255	0	array subscripts generator
+1193	1255	0	array constructor with value
+1194	1255	0	base 10 logarithm
+1195	1255	0	smaller of two
+1196	1255	0	larger of two
+1197	1255	0	smaller of two
+1198	1255	0	larger of two
+1199	1255	0	date difference preserving months and years
+1200	1255	0	adjust interval precision
+1201	2617	0	equal
+1202	2617	0	not equal
+1203	2617	0	less than
+1204	2617	0	less than or equal
+1205	2617	0	greater than
+1206	2617	0	greater than or equal
+1207	2617	0	matches LIKE expression
+1208	2617	0	does not match LIKE expression
+1209	2617	0	matches LIKE expression
+1210	2617	0	does not match LIKE expression
+1211	2617	0	matches LIKE expression
+1212	2617	0	does not match LIKE expression
+1215	1255	0	get description for object id and catalog name
+1216	1255	0	get description for table column
+1217	1255	0	truncate timestamp with time zone to specified units
+1218	1255	0	truncate interval to specified units
+1219	1255	0	increment
+1220	2617	0	equal
+1221	2617	0	not equal
+1222	2617	0	less than
+1223	2617	0	less than or equal
+1224	2617	0	greater than
+1225	2617	0	greater than or equal
+1226	2617	0	matches regular expression, case-insensitive
+1227	2617	0	does not match regular expression, case-insensitive
+1228	2617	0	matches regular expression, case-insensitive
+1229	2617	0	does not match regular expression, case-insensitive
+1230	1255	0	implementation of @ operator
+1234	2617	0	matches regular expression, case-insensitive
+1235	2617	0	does not match regular expression, case-insensitive
+1236	1255	0	larger of two
+1237	1255	0	smaller of two
+1238	1255	0	implementation of ~* operator
+1239	1255	0	implementation of !~* operator
+1240	1255	0	implementation of ~* operator
+1241	1255	0	implementation of !~* operator
+1242	1255	0	I/O
+1243	1255	0	I/O
+1244	1255	0	I/O
+1245	1255	0	I/O
+1246	1255	0	implementation of < operator
+1250	1255	0	deferred UNIQUE constraint check
+1251	1255	0	implementation of @ operator
+1252	1255	0	implementation of !~ operator
+1253	1255	0	implementation of @ operator
+1254	1255	0	implementation of ~ operator
+1256	1255	0	implementation of !~ operator
+1257	1255	0	length
+1258	1255	0	implementation of || operator
+1264	1255	0	convert encoding name to encoding id
+1265	1255	0	implementation of <> operator
+1266	1247	0	time of day with time zone
+1267	1255	0	I/O
+1268	1255	0	parse qualified identifier to array of identifiers
+1269	1255	0	bytes required to store the value, perhaps with compression
+1271	1255	0	intervals overlap?
+1272	1255	0	implementation of + operator
+1273	1255	0	extract field from time with time zone
+1274	1255	0	implementation of + operator
+1275	1255	0	implementation of - operator
+1276	1255	0	implementation of * operator
+1277	1255	0	implementation of / operator
+1278	1255	0	implementation of + operator
+1279	1255	0	implementation of - operator
+1280	1255	0	implementation of * operator
+1281	1255	0	implementation of / operator
+1282	1255	0	quote an identifier for usage in a querystring
+1283	1255	0	quote a literal for usage in a querystring
+1284	1255	0	truncate timestamp with time zone to specified units in specified time zone
+1285	1255	0	quote a data value for usage in a querystring
+1286	1255	0	array constructor with value
+1287	1255	0	convert int8 to oid
+1288	1255	0	convert oid to int8
+1289	1255	0	quote a possibly-null literal for usage in a querystring
+1290	1255	0	quote a possibly-null data value for usage in a querystring
+1291	1255	0	trigger to suppress updates when new and old records match
+1292	1255	0	implementation of = operator
+1293	1255	0	expand multirange to set of ranges
+1294	1255	0	latest tid of a tuple
+1295	1255	0	promote groups of 30 days to numbers of months
+1296	1255	0	implementation of + operator
+1297	1255	0	implementation of + operator
+1298	1255	0	implementation of + operator
+1299	1255	0	current transaction time
+1300	1255	0	restriction selectivity for position-comparison operators
+1301	1255	0	join selectivity for position-comparison operators
+1302	1255	0	restriction selectivity for containment comparison operators
+1303	1255	0	join selectivity for containment comparison operators
+1304	1255	0	intervals overlap?
+1305	1255	0	intervals overlap?
+1306	1255	0	intervals overlap?
+1307	1255	0	intervals overlap?
+1308	1255	0	intervals overlap?
+1309	1255	0	intervals overlap?
+1310	1255	0	intervals overlap?
+1311	1255	0	intervals overlap?
+1312	1255	0	I/O
+1313	1255	0	I/O
+1314	1255	0	less-equal-greater
+1315	1255	0	less-equal-greater
+1316	1255	0	convert timestamp to time
+1317	1255	0	length
+1318	1255	0	character length
+1319	1255	0	implementation of = operator
+1320	2617	0	equal
+1321	2617	0	not equal
+1322	2617	0	less than
+1323	2617	0	less than or equal
+1324	2617	0	greater than
+1325	2617	0	greater than or equal
+1326	1255	0	implementation of / operator
+1327	2617	0	add
+1328	2617	0	subtract
+1329	2617	0	subtract
+1330	2617	0	equal
+1331	2617	0	not equal
+1332	2617	0	less than
+1333	2617	0	less than or equal
+1334	2617	0	greater than
+1335	2617	0	greater than or equal
+1336	2617	0	negate
+1337	2617	0	add
+1338	2617	0	subtract
+1339	1255	0	base 10 logarithm
+1340	1255	0	base 10 logarithm
+1341	1255	0	natural logarithm
+1342	1255	0	round to nearest integer
+1343	1255	0	truncate to integer
+1344	1255	0	square root
+1345	1255	0	cube root
+1346	1255	0	exponentiation
+1347	1255	0	natural exponential (e^x)
+1348	1255	0	deprecated, use two-argument form instead
+1349	1255	0	print type names of oidvector field
+1350	1255	0	I/O
+1351	1255	0	I/O
+1352	1255	0	implementation of = operator
+1353	1255	0	implementation of <> operator
+1354	1255	0	implementation of < operator
+1355	1255	0	implementation of <= operator
+1356	1255	0	implementation of >= operator
+1357	1255	0	implementation of > operator
+1358	1255	0	less-equal-greater
+1359	1255	0	convert date and time with time zone to timestamp with time zone
+1360	2617	0	convert date and time to timestamp
+1361	2617	0	convert date and time with time zone to timestamp with time zone
+1362	1255	0	hostmask of address
+1363	2617	0	convert time and date to timestamp
+1364	1255	0	planner support for textregexeq
+1365	1255	0	make ACL item
+1366	2617	0	convert time with time zone and date to timestamp with time zone
+1367	1255	0	character length
+1368	1255	0	exponentiation
+1369	1255	0	character length
+1370	1255	0	convert time to interval
+1371	1255	0	view system lock information
+1372	1255	0	character length
+1373	1255	0	finite date?
+1374	1255	0	octet length
+1375	1255	0	octet length
+1376	1255	0	factorial
+1377	1255	0	larger of two
+1378	1255	0	smaller of two
+1379	1255	0	larger of two
+1380	1255	0	smaller of two
+1381	1255	0	character length
+1383	2617	0	distance between
+1384	1255	0	extract field from date
+1385	1255	0	extract field from time
+1386	1255	0	date difference from today preserving months and years
+1387	1255	0	constraint description
+1388	1255	0	convert timestamp with time zone to time with time zone
+1389	1255	0	finite timestamp?
+1390	1255	0	finite interval?
+1391	1255	0	statistics: start time for current backend session
+1392	1255	0	statistics: address of client connected to backend
+1393	1255	0	statistics: port number of client connected to backend
+1394	1255	0	absolute value
+1395	1255	0	absolute value
+1396	1255	0	absolute value
+1397	1255	0	absolute value
+1398	1255	0	absolute value
+1399	2617	0	subtract
+1400	1255	0	convert varchar to name
+1401	1255	0	convert name to varchar
+1402	1255	0	current schema name
+1403	1255	0	current schema search list
+1404	1255	0	substitute portion of string
+1405	1255	0	substitute portion of string
+1406	1255	0	vertically aligned
+1407	1255	0	horizontally aligned
+1408	1255	0	parallel
+1409	1255	0	perpendicular
+1410	1255	0	vertical
+1411	1255	0	horizontal
+1412	1255	0	parallel
+1413	1255	0	perpendicular
+1414	1255	0	vertical
+1415	1255	0	horizontal
+1416	1255	0	center of
+1419	1255	0	convert interval to time
+1420	2617	0	center of
+1421	1255	0	convert points to box
+1422	1255	0	implementation of + operator
+1423	1255	0	implementation of - operator
+1424	1255	0	implementation of * operator
+1425	1255	0	implementation of / operator
+1426	1255	0	implementation of @> operator
+1427	1255	0	I/O
+1428	1255	0	implementation of @> operator
+1429	1255	0	implementation of <@ operator
+1430	1255	0	path closed?
+1431	1255	0	path open?
+1432	1255	0	implementation of # operator
+1433	1255	0	close path
+1434	1255	0	open path
+1435	1255	0	implementation of + operator
+1436	1255	0	implementation of + operator
+1437	1255	0	implementation of - operator
+1438	1255	0	implementation of * operator
+1439	1255	0	implementation of / operator
+1440	1255	0	convert x, y to point
+1441	1255	0	implementation of + operator
+1442	1255	0	implementation of - operator
+1443	1255	0	implementation of * operator
+1444	1255	0	implementation of / operator
+1445	1255	0	implementation of # operator
+1446	1255	0	convert polygon to bounding box
+1447	1255	0	convert polygon to path
+1448	1255	0	convert box to polygon
+1449	1255	0	convert path to polygon
+1450	1255	0	I/O
+1451	1255	0	I/O
+1452	1255	0	implementation of ~= operator
+1453	1255	0	implementation of @> operator
+1454	1255	0	implementation of << operator
+1455	1255	0	implementation of &< operator
+1456	1255	0	implementation of &> operator
+1457	1255	0	implementation of >> operator
+1458	1255	0	implementation of <@ operator
+1459	1255	0	implementation of && operator
+1460	1255	0	implementation of <<| operator
+1461	1255	0	implementation of |>> operator
+1462	1255	0	implementation of = operator
+1463	1255	0	implementation of <> operator
+1464	1255	0	implementation of < operator
+1465	1255	0	implementation of > operator
+1466	1255	0	implementation of <= operator
+1467	1255	0	implementation of >= operator
+1468	1255	0	area of circle
+1469	1255	0	diameter of circle
+1470	1255	0	radius of circle
+1471	1255	0	implementation of <-> operator
+1472	1255	0	implementation of @@ operator
+1473	1255	0	convert point and radius to circle
+1474	1255	0	convert polygon to circle
+1475	1255	0	convert vertex count and circle to polygon
+1476	1255	0	implementation of <-> operator
+1477	1255	0	implementation of @> operator
+1478	1255	0	implementation of <@ operator
+1479	1255	0	convert box to circle
+1480	1255	0	convert circle to box
+1481	1255	0	base 10 logarithm
+1482	1255	0	implementation of <> operator
+1483	1255	0	implementation of < operator
+1484	1255	0	implementation of <= operator
+1485	1255	0	implementation of > operator
+1486	1255	0	implementation of >= operator
+1487	1255	0	implementation of @-@ operator
+1488	1255	0	implementation of ## operator
+1489	1255	0	implementation of ## operator
+1490	1255	0	I/O
+1491	1255	0	I/O
+1492	1255	0	implementation of = operator
+1493	1255	0	construct line from points
+1494	1255	0	implementation of # operator
+1495	1255	0	implementation of ?# operator
+1496	1255	0	implementation of ?|| operator
+1497	1255	0	implementation of ?-| operator
+1498	1255	0	implementation of ?| operator
+1499	1255	0	implementation of ?- operator
+1500	2617	0	equal by area
+1501	2617	0	not equal by area
+1502	2617	0	less than by area
+1503	2617	0	greater than by area
+1504	2617	0	less than or equal by area
+1505	2617	0	greater than or equal by area
+1506	2617	0	is left of
+1507	2617	0	overlaps or is left of
+1508	2617	0	overlaps or is right of
+1509	2617	0	is right of
+1510	2617	0	is contained by
+1511	2617	0	contains
+1512	2617	0	same as
+1513	2617	0	overlaps
+1514	2617	0	is above
+1515	2617	0	is below
+1516	2617	0	add
+1517	2617	0	subtract
+1518	2617	0	multiply
+1519	2617	0	divide
+1520	2617	0	distance between
+1521	2617	0	number of points
+1522	2617	0	distance between
+1523	2617	0	distance between
+1525	2617	0	intersect
+1526	2617	0	parallel
+1527	2617	0	perpendicular
+1528	2617	0	horizontal
+1529	2617	0	vertical
+1530	1255	0	distance between endpoints
+1531	1255	0	sum of path segments
+1532	1255	0	center of
+1534	1255	0	center of
+1535	2617	0	equal
+1536	2617	0	intersection point
+1537	2617	0	intersect
+1538	2617	0	intersect
+1539	2617	0	intersect
+1540	1255	0	center of
+1541	1255	0	diagonal of
+1542	1255	0	center of
+1543	1255	0	center of
+1544	1255	0	convert circle to 12-vertex polygon
+1545	1255	0	number of points
+1546	2617	0	point on line
+1547	2617	0	is contained by
+1548	2617	0	lseg on line
+1549	2617	0	is contained by
+1550	2617	0	equal
+1551	2617	0	not equal
+1552	2617	0	less than
+1553	2617	0	less than or equal
+1554	2617	0	greater than
+1555	2617	0	greater than or equal
+1556	1255	0	number of points
+1557	2617	0	closest point to A on B
+1558	2617	0	closest point to A on B
+1559	2617	0	closest point to A on B
+1560	1247	0	fixed-length bit string
+1562	1247	0	variable-length bit string
+1564	1255	0	I/O
+1565	1255	0	I/O
+1567	2617	0	closest point to A on B
+1569	1255	0	matches LIKE expression
+1570	1255	0	does not match LIKE expression
+1571	1255	0	matches LIKE expression
+1572	1255	0	does not match LIKE expression
+1573	1255	0	source text of a rule
+1574	1255	0	sequence next value
+1575	1255	0	sequence current value
+1576	1255	0	set sequence value
+1577	2617	0	closest point to A on B
+1578	2617	0	closest point to A on B
+1579	1255	0	I/O
+1580	1255	0	I/O
+1581	1255	0	implementation of = operator
+1582	1255	0	implementation of <> operator
+1583	2617	0	multiply
+1584	2617	0	multiply
+1585	2617	0	divide
+1586	2617	0	not equal
+1587	2617	0	less than by length
+1588	2617	0	less than or equal by length
+1589	2617	0	greater than by length
+1590	2617	0	greater than or equal by length
+1591	2617	0	distance between endpoints
+1592	1255	0	implementation of >= operator
+1593	1255	0	implementation of > operator
+1594	1255	0	implementation of <= operator
+1595	1255	0	implementation of < operator
+1596	1255	0	less-equal-greater
+1597	1255	0	convert encoding id to encoding name
+1598	1255	0	random value
+1599	1255	0	set random seed
+1600	1255	0	arcsine
+1601	1255	0	arccosine
+1602	1255	0	arctangent
+1603	1255	0	arctangent, two arguments
+1604	1255	0	sine
+1605	1255	0	cosine
+1606	1255	0	tangent
+1607	1255	0	cotangent
+1608	1255	0	radians to degrees
+1609	1255	0	degrees to radians
+1610	1255	0	PI
+1611	2617	0	intersect
+1612	2617	0	parallel
+1613	2617	0	perpendicular
+1614	2617	0	horizontal
+1615	2617	0	vertical
+1616	2617	0	equal
+1617	2617	0	intersection point
+1618	1255	0	implementation of * operator
+1619	1255	0	type of the argument
+1620	1255	0	convert first char to int4
+1621	1255	0	convert int4 to char
+1622	1255	0	replicate string n times
+1623	1255	0	convert SQL regexp pattern to POSIX style
+1624	1255	0	implementation of * operator
+1625	2617	0	matches LIKE expression, case-insensitive
+1626	2617	0	does not match LIKE expression, case-insensitive
+1627	2617	0	matches LIKE expression, case-insensitive
+1628	2617	0	does not match LIKE expression, case-insensitive
+1629	2617	0	matches LIKE expression, case-insensitive
+1630	2617	0	does not match LIKE expression, case-insensitive
+1631	1255	0	implementation of ~~ operator
+1632	1255	0	implementation of !~~ operator
+1633	1255	0	implementation of ~~* operator
+1634	1255	0	implementation of !~~* operator
+1635	1255	0	implementation of ~~* operator
+1636	1255	0	implementation of !~~* operator
+1637	1255	0	convert LIKE pattern to use backslash escapes
+1638	1255	0	implementation of > operator
+1639	1255	0	implementation of >= operator
+1640	1255	0	select statement of a view
+1641	1255	0	select statement of a view
+1642	1255	0	role name by OID (with fallback)
+1643	1255	0	index description
+1644	1255	0	referential integrity FOREIGN KEY ... REFERENCES
+1645	1255	0	referential integrity FOREIGN KEY ... REFERENCES
+1646	1255	0	referential integrity ON DELETE CASCADE
+1647	1255	0	referential integrity ON UPDATE CASCADE
+1648	1255	0	referential integrity ON DELETE RESTRICT
+1649	1255	0	referential integrity ON UPDATE RESTRICT
+1650	1255	0	referential integrity ON DELETE SET NULL
+1651	1255	0	referential integrity ON UPDATE SET NULL
+1652	1255	0	referential integrity ON DELETE SET DEFAULT
+1653	1255	0	referential integrity ON UPDATE SET DEFAULT
+1654	1255	0	referential integrity ON DELETE NO ACTION
+1655	1255	0	referential integrity ON UPDATE NO ACTION
+1656	1255	0	implementation of ~* operator
+1657	1255	0	implementation of !~* operator
+1658	1255	0	implementation of ~ operator
+1659	1255	0	implementation of !~ operator
+1660	1255	0	implementation of ~~* operator
+1661	1255	0	implementation of !~~* operator
+1662	1255	0	trigger description
+1665	1255	0	name of sequence for a serial column
+1666	1255	0	implementation of = operator
+1667	1255	0	implementation of <> operator
+1668	1255	0	implementation of >= operator
+1669	1255	0	implementation of > operator
+1670	1255	0	implementation of <= operator
+1671	1255	0	implementation of < operator
+1672	1255	0	less-equal-greater
+1673	1255	0	implementation of & operator
+1674	1255	0	implementation of | operator
+1675	1255	0	implementation of # operator
+1676	1255	0	implementation of ~ operator
+1677	1255	0	implementation of << operator
+1678	1255	0	implementation of >> operator
+1679	1255	0	implementation of || operator
+1680	1255	0	extract portion of bitstring
+1681	1255	0	bitstring length
+1682	1255	0	octet length
+1683	1255	0	convert int4 to bitstring
+1684	1255	0	convert bitstring to int4
+1685	1255	0	adjust bit() to typmod length
+1686	1255	0	list of SQL keywords
+1687	1255	0	adjust varbit() to typmod length
+1688	1255	0	hash
+1689	1255	0	convert ACL item array to table, primarily for use by information schema
+1690	1255	0	implementation of - operator
+1691	1255	0	implementation of <= operator
+1692	1255	0	implementation of >= operator
+1693	1255	0	less-equal-greater
+1694	2617	0	less than or equal
+1695	2617	0	greater than or equal
+1696	1255	0	hash
+1697	1255	0	hash
+1698	1255	0	position of sub-bitstring
+1699	1255	0	extract portion of bitstring
+1700	1247	0	numeric(precision, decimal), arbitrary precision number
+1701	1255	0	I/O
+1702	1255	0	I/O
+1703	1255	0	adjust numeric to typmod precision/scale
+1704	1255	0	implementation of @ operator
+1705	1255	0	absolute value
+1706	1255	0	sign of value
+1707	1255	0	value rounded to 'scale'
+1708	1255	0	value rounded to 'scale' of zero
+1709	1255	0	value truncated to 'scale'
+1710	1255	0	value truncated to 'scale' of zero
+1711	1255	0	nearest integer >= value
+1712	1255	0	nearest integer <= value
+1713	1255	0	length of string in specified encoding
+1714	1255	0	convert string with specified source encoding name
+1715	1255	0	convert inet to cidr
+1716	1255	0	deparse an encoded expression
+1717	1255	0	convert string with specified destination encoding name
+1718	1255	0	implementation of = operator
+1719	1255	0	implementation of <> operator
+1720	1255	0	implementation of > operator
+1721	1255	0	implementation of >= operator
+1722	1255	0	implementation of < operator
+1723	1255	0	implementation of <= operator
+1724	1255	0	implementation of + operator
+1725	1255	0	implementation of - operator
+1726	1255	0	implementation of * operator
+1727	1255	0	implementation of / operator
+1728	1255	0	modulus
+1729	1255	0	implementation of % operator
+1730	1255	0	square root
+1731	1255	0	square root
+1732	1255	0	natural exponential (e^x)
+1733	1255	0	natural exponential (e^x)
+1734	1255	0	natural logarithm
+1735	1255	0	natural logarithm
+1736	1255	0	logarithm base m of n
+1737	1255	0	logarithm base m of n
+1738	1255	0	exponentiation
+1739	1255	0	implementation of ^ operator
+1740	1255	0	convert int4 to numeric
+1741	1255	0	base 10 logarithm
+1742	1255	0	convert float4 to numeric
+1743	1255	0	convert float8 to numeric
+1744	1255	0	convert numeric to int4
+1745	1255	0	convert numeric to float4
+1746	1255	0	convert numeric to float8
+1747	1255	0	implementation of + operator
+1748	1255	0	implementation of - operator
+1749	1255	0	implementation of + operator
+1750	1255	0	implementation of - operator
+1751	2617	0	negate
+1752	2617	0	equal
+1753	2617	0	not equal
+1754	2617	0	less than
+1755	2617	0	less than or equal
+1756	2617	0	greater than
+1757	2617	0	greater than or equal
+1758	2617	0	add
+1759	2617	0	subtract
+1760	2617	0	multiply
+1761	2617	0	divide
+1762	2617	0	modulus
+1763	2617	0	absolute value
+1764	1255	0	increment by one
+1765	1255	0	set sequence value and is_called status
+1766	1255	0	smaller of two
+1767	1255	0	larger of two
+1768	1255	0	format interval to text
+1769	1255	0	less-equal-greater
+1770	1255	0	format timestamp with time zone to text
+1771	1255	0	implementation of - operator
+1772	1255	0	format numeric to text
+1773	1255	0	format int4 to text
+1774	1255	0	format int8 to text
+1775	1255	0	format float4 to text
+1776	1255	0	format float8 to text
+1777	1255	0	convert text to numeric
+1778	1255	0	convert text to timestamp with time zone
+1779	1255	0	convert numeric to int8
+1780	1255	0	convert text to date
+1781	1255	0	convert int8 to numeric
+1782	1255	0	convert int2 to numeric
+1783	1255	0	convert numeric to int2
+1784	2617	0	equal
+1785	2617	0	not equal
+1786	2617	0	less than
+1787	2617	0	greater than
+1788	2617	0	less than or equal
+1789	2617	0	greater than or equal
+1790	1247	0	reference to cursor (portal name)
+1791	2617	0	bitwise and
+1792	2617	0	bitwise or
+1793	2617	0	bitwise exclusive or
+1794	2617	0	bitwise not
+1795	2617	0	bitwise shift left
+1796	2617	0	bitwise shift right
+1797	2617	0	concatenate
+1798	1255	0	I/O
+1799	1255	0	I/O
+1800	2617	0	add
+1801	2617	0	subtract
+1802	2617	0	add
+1803	2617	0	subtract
+1804	2617	0	equal
+1805	2617	0	not equal
+1806	2617	0	less than
+1807	2617	0	greater than
+1808	2617	0	less than or equal
+1809	2617	0	greater than or equal
+1810	1255	0	length in bits
+1811	1255	0	length in bits
+1812	1255	0	length in bits
+1813	1255	0	convert string with specified encoding names
+1814	1255	0	restriction selectivity of ILIKE
+1815	1255	0	restriction selectivity of NOT ILIKE
+1816	1255	0	join selectivity of ILIKE
+1817	1255	0	join selectivity of NOT ILIKE
+1818	1255	0	restriction selectivity of regex match
+1819	1255	0	restriction selectivity of LIKE
+1820	1255	0	restriction selectivity of case-insensitive regex match
+1821	1255	0	restriction selectivity of regex non-match
+1822	1255	0	restriction selectivity of NOT LIKE
+1823	1255	0	restriction selectivity of case-insensitive regex non-match
+1824	1255	0	join selectivity of regex match
+1825	1255	0	join selectivity of LIKE
+1826	1255	0	join selectivity of case-insensitive regex match
+1827	1255	0	join selectivity of regex non-match
+1828	1255	0	join selectivity of NOT LIKE
+1829	1255	0	join selectivity of case-insensitive regex non-match
+1830	1255	0	aggregate final function
+1831	1255	0	aggregate final function
+1832	1255	0	aggregate final function
+1833	1255	0	aggregate transition function
+1834	1255	0	aggregate transition function
+1835	1255	0	aggregate transition function
+1836	1255	0	aggregate transition function
+1837	1255	0	aggregate final function
+1838	1255	0	aggregate final function
+1839	1255	0	aggregate final function
+1840	1255	0	aggregate transition function
+1841	1255	0	aggregate transition function
+1842	1255	0	aggregate transition function
+1843	1255	0	aggregate transition function
+1844	1255	0	aggregate final function
+1845	1255	0	encode text from DB encoding to ASCII text
+1846	1255	0	encode text from encoding to ASCII text
+1847	1255	0	encode text from encoding to ASCII text
+1848	1255	0	implementation of + operator
+1849	2617	0	add
+1850	1255	0	implementation of = operator
+1851	1255	0	implementation of <> operator
+1852	1255	0	implementation of < operator
+1853	1255	0	implementation of > operator
+1854	1255	0	implementation of <= operator
+1855	1255	0	implementation of >= operator
+1856	1255	0	implementation of = operator
+1857	1255	0	implementation of <> operator
+1858	1255	0	implementation of < operator
+1859	1255	0	implementation of > operator
+1860	1255	0	implementation of <= operator
+1861	1255	0	implementation of >= operator
+1862	2617	0	equal
+1863	2617	0	not equal
+1864	2617	0	less than
+1865	2617	0	greater than
+1866	2617	0	less than or equal
+1867	2617	0	greater than or equal
+1868	2617	0	equal
+1869	2617	0	not equal
+1870	2617	0	less than
+1871	2617	0	greater than
+1872	2617	0	less than or equal
+1873	2617	0	greater than or equal
+1874	2617	0	bitwise and
+1875	2617	0	bitwise or
+1876	2617	0	bitwise exclusive or
+1877	2617	0	bitwise not
+1878	2617	0	bitwise shift left
+1879	2617	0	bitwise shift right
+1880	2617	0	bitwise and
+1881	2617	0	bitwise or
+1882	2617	0	bitwise exclusive or
+1883	2617	0	bitwise not
+1884	2617	0	bitwise shift left
+1885	2617	0	bitwise shift right
+1886	2617	0	bitwise and
+1887	2617	0	bitwise or
+1888	2617	0	bitwise exclusive or
+1889	2617	0	bitwise not
+1890	2617	0	bitwise shift left
+1891	2617	0	bitwise shift right
+1892	1255	0	implementation of & operator
+1893	1255	0	implementation of | operator
+1894	1255	0	implementation of # operator
+1895	1255	0	implementation of ~ operator
+1896	1255	0	implementation of << operator
+1897	1255	0	implementation of >> operator
+1898	1255	0	implementation of & operator
+1899	1255	0	implementation of | operator
+1900	1255	0	implementation of # operator
+1901	1255	0	implementation of ~ operator
+1902	1255	0	implementation of << operator
+1903	1255	0	implementation of >> operator
+1904	1255	0	implementation of & operator
+1905	1255	0	implementation of | operator
+1906	1255	0	implementation of # operator
+1907	1255	0	implementation of ~ operator
+1908	1255	0	implementation of << operator
+1909	1255	0	implementation of >> operator
+1910	1255	0	implementation of + operator
+1911	1255	0	implementation of + operator
+1912	1255	0	implementation of + operator
+1913	1255	0	implementation of + operator
+1914	1255	0	implementation of + operator
+1915	1255	0	implementation of + operator
+1916	2617	0	unary plus
+1917	2617	0	unary plus
+1918	2617	0	unary plus
+1919	2617	0	unary plus
+1920	2617	0	unary plus
+1921	2617	0	unary plus
+1922	1255	0	user privilege on relation by username, rel name
+1923	1255	0	user privilege on relation by username, rel oid
+1924	1255	0	user privilege on relation by user oid, rel name
+1925	1255	0	user privilege on relation by user oid, rel oid
+1926	1255	0	current user privilege on relation by rel name
+1927	1255	0	current user privilege on relation by rel oid
+1928	1255	0	statistics: number of scans done for table/index
+1929	1255	0	statistics: number of tuples read by seqscan
+1930	1255	0	statistics: number of tuples fetched by idxscan
+1931	1255	0	statistics: number of tuples inserted
+1932	1255	0	statistics: number of tuples updated
+1933	1255	0	statistics: number of tuples deleted
+1934	1255	0	statistics: number of blocks fetched
+1935	1255	0	statistics: number of blocks found in cache
+1936	1255	0	statistics: currently active backend IDs
+1937	1255	0	statistics: PID of backend
+1938	1255	0	statistics: database ID of backend
+1939	1255	0	statistics: user ID of backend
+1940	1255	0	statistics: current query of backend
+1941	1255	0	statistics: number of backends in database
+1942	1255	0	statistics: transactions committed
+1943	1255	0	statistics: transactions rolled back
+1944	1255	0	statistics: blocks fetched for database
+1945	1255	0	statistics: blocks found in cache for database
+1946	1255	0	convert bytea value into some ascii-only text string
+1947	1255	0	convert ascii-encoded text string into bytea value
+1948	1255	0	implementation of = operator
+1949	1255	0	implementation of < operator
+1950	1255	0	implementation of <= operator
+1951	1255	0	implementation of > operator
+1952	1255	0	implementation of >= operator
+1953	1255	0	implementation of <> operator
+1954	1255	0	less-equal-greater
+1955	2617	0	equal
+1956	2617	0	not equal
+1957	2617	0	less than
+1958	2617	0	less than or equal
+1959	2617	0	greater than
+1960	2617	0	greater than or equal
+1961	1255	0	adjust timestamp precision
+1962	1255	0	aggregate transition function
+1963	1255	0	aggregate transition function
+1964	1255	0	aggregate final function
+1965	1255	0	larger of two
+1966	1255	0	smaller of two
+1967	1255	0	adjust timestamptz precision
+1968	1255	0	adjust time precision
+1969	1255	0	adjust time with time zone precision
+1972	1255	0	statistics: number of tuples hot updated
+1973	1255	0	trunc(x/y)
+1980	1255	0	trunc(x/y)
+1986	1255	0	convert SQL regexp pattern to POSIX style
+1987	1255	0	convert SQL regexp pattern to POSIX style
+1993	1255	0	get description for object id and shared catalog name
+2003	1255	0	implementation of || operator
+2004	1255	0	implementation of || operator
+2005	1255	0	implementation of ~~ operator
+2006	1255	0	implementation of !~~ operator
+2007	1255	0	matches LIKE expression
+2008	1255	0	does not match LIKE expression
+2009	1255	0	convert LIKE pattern to use backslash escapes
+2010	1255	0	octet length
+2011	1255	0	implementation of || operator
+2012	1255	0	extract portion of string
+2013	1255	0	extract portion of string
+2014	1255	0	position of substring
+2015	1255	0	trim selected bytes from both ends of string
+2016	2617	0	matches LIKE expression
+2017	2617	0	does not match LIKE expression
+2018	2617	0	concatenate
+2019	1255	0	convert timestamp with time zone to time
+2020	1255	0	truncate timestamp to specified units
+2021	1255	0	extract field from timestamp
+2022	1255	0	statistics: information about currently active backends
+2023	1255	0	jsonpath query first item with timezone
+2024	1255	0	convert date to timestamp
+2025	1255	0	convert date and time to timestamp
+2026	1255	0	statistics: current backend PID
+2027	1255	0	convert timestamp with time zone to timestamp
+2028	1255	0	convert timestamp to timestamp with time zone
+2029	1255	0	convert timestamp to date
+2030	1255	0	jsonpath match with timezone
+2031	1255	0	implementation of - operator
+2032	1255	0	implementation of + operator
+2033	1255	0	implementation of - operator
+2034	1255	0	configuration load time
+2035	1255	0	smaller of two
+2036	1255	0	larger of two
+2037	1255	0	adjust time with time zone to new zone
+2038	1255	0	adjust time with time zone to new zone
+2039	1255	0	hash
+2041	1255	0	intervals overlap?
+2042	1255	0	intervals overlap?
+2043	1255	0	intervals overlap?
+2044	1255	0	intervals overlap?
+2045	1255	0	less-equal-greater
+2046	1255	0	convert time with time zone to time
+2047	1255	0	convert time to time with time zone
+2048	1255	0	finite timestamp?
+2049	1255	0	format timestamp to text
+2050	1255	0	maximum value of all anyarray input values
+2051	1255	0	minimum value of all anyarray input values
+2052	1255	0	implementation of = operator
+2053	1255	0	implementation of <> operator
+2054	1255	0	implementation of < operator
+2055	1255	0	implementation of <= operator
+2056	1255	0	implementation of >= operator
+2057	1255	0	implementation of > operator
+2058	1255	0	date difference preserving months and years
+2059	1255	0	date difference from today preserving months and years
+2060	2617	0	equal
+2061	2617	0	not equal
+2062	2617	0	less than
+2063	2617	0	less than or equal
+2064	2617	0	greater than
+2065	2617	0	greater than or equal
+2066	2617	0	add
+2067	2617	0	subtract
+2068	2617	0	subtract
+2069	1255	0	adjust timestamp to new time zone
+2070	1255	0	adjust timestamp to new time zone
+2071	1255	0	implementation of + operator
+2072	1255	0	implementation of - operator
+2073	1255	0	extract text matching regular expression
+2074	1255	0	extract text matching SQL regular expression
+2075	1255	0	convert int8 to bitstring
+2076	1255	0	convert bitstring to int8
+2077	1255	0	SHOW X as a function
+2078	1255	0	SET X as a function
+2079	1255	0	is table visible in search path?
+2080	1255	0	is type visible in search path?
+2081	1255	0	is function visible in search path?
+2082	1255	0	is operator visible in search path?
+2083	1255	0	is opclass visible in search path?
+2084	1255	0	SHOW ALL as a function
+2085	1255	0	extract portion of string
+2086	1255	0	extract portion of string
+2087	1255	0	replace all occurrences in string of old_substr with new_substr
+2088	1255	0	split string by field_sep and return field_num
+2089	1255	0	convert int4 number to hex
+2090	1255	0	convert int8 number to hex
+2091	1255	0	array lower dimension
+2092	1255	0	array upper dimension
+2093	1255	0	is conversion visible in search path?
+2094	1255	0	statistics: start time for current query of backend
+2096	1255	0	terminate a server process
+2098	1255	0	definition of a function
+2100	1255	0	the average (arithmetic mean) as numeric of all bigint values
+2101	1255	0	the average (arithmetic mean) as numeric of all integer values
+2102	1255	0	the average (arithmetic mean) as numeric of all smallint values
+2103	1255	0	the average (arithmetic mean) as numeric of all numeric values
+2104	1255	0	the average (arithmetic mean) as float8 of all float4 values
+2105	1255	0	the average (arithmetic mean) as float8 of all float8 values
+2106	1255	0	the average (arithmetic mean) as interval of all interval values
+2107	1255	0	sum as numeric across all bigint input values
+2108	1255	0	sum as bigint across all integer input values
+2109	1255	0	sum as bigint across all smallint input values
+2110	1255	0	sum as float4 across all float4 input values
+2111	1255	0	sum as float8 across all float8 input values
+2112	1255	0	sum as money across all money input values
+2113	1255	0	sum as interval across all interval input values
+2114	1255	0	sum as numeric across all numeric input values
+2115	1255	0	maximum value of all bigint input values
+2116	1255	0	maximum value of all integer input values
+2117	1255	0	maximum value of all smallint input values
+2118	1255	0	maximum value of all oid input values
+2119	1255	0	maximum value of all float4 input values
+2120	1255	0	maximum value of all float8 input values
+2121	1255	0	compression method for the compressed datum
+2122	1255	0	maximum value of all date input values
+2123	1255	0	maximum value of all time input values
+2124	1255	0	maximum value of all time with time zone input values
+2125	1255	0	maximum value of all money input values
+2126	1255	0	maximum value of all timestamp input values
+2127	1255	0	maximum value of all timestamp with time zone input values
+2128	1255	0	maximum value of all interval input values
+2129	1255	0	maximum value of all text input values
+2130	1255	0	maximum value of all numeric input values
+2131	1255	0	minimum value of all bigint input values
+2132	1255	0	minimum value of all integer input values
+2133	1255	0	minimum value of all smallint input values
+2134	1255	0	minimum value of all oid input values
+2135	1255	0	minimum value of all float4 input values
+2136	1255	0	minimum value of all float8 input values
+2137	1255	0	statistics: force stats to be flushed after the next commit
+2138	1255	0	minimum value of all date input values
+2139	1255	0	minimum value of all time input values
+2140	1255	0	minimum value of all time with time zone input values
+2141	1255	0	minimum value of all money input values
+2142	1255	0	minimum value of all timestamp input values
+2143	1255	0	minimum value of all timestamp with time zone input values
+2144	1255	0	minimum value of all interval input values
+2145	1255	0	minimum value of all text values
+2146	1255	0	minimum value of all numeric input values
+2147	1255	0	number of input rows for which the input expression is not null
+2148	1255	0	historical alias for var_samp
+2149	1255	0	historical alias for var_samp
+2150	1255	0	historical alias for var_samp
+2151	1255	0	historical alias for var_samp
+2152	1255	0	historical alias for var_samp
+2153	1255	0	historical alias for var_samp
+2154	1255	0	historical alias for stddev_samp
+2155	1255	0	historical alias for stddev_samp
+2156	1255	0	historical alias for stddev_samp
+2157	1255	0	historical alias for stddev_samp
+2158	1255	0	historical alias for stddev_samp
+2159	1255	0	historical alias for stddev_samp
+2160	1255	0	implementation of ~<~ operator
+2161	1255	0	implementation of ~<=~ operator
+2162	1255	0	argument list of a function
+2163	1255	0	implementation of ~>=~ operator
+2164	1255	0	implementation of ~>~ operator
+2165	1255	0	result type of a function
+2166	1255	0	less-equal-greater
+2167	1255	0	nearest integer >= value
+2168	1255	0	total disk space usage for the specified database
+2169	1255	0	exponentiation
+2170	1255	0	bucket number of operand in equal-width histogram
+2171	1255	0	cancel a server process' current query
+2172	1255	0	prepare for taking an online backup
+2174	1255	0	implementation of ~<~ operator
+2175	1255	0	implementation of ~<=~ operator
+2176	1255	0	array length
+2177	1255	0	implementation of ~>=~ operator
+2178	1255	0	implementation of ~>~ operator
+2179	1255	0	GiST support
+2180	1255	0	less-equal-greater
+2181	1255	0	user privilege on sequence by username, seq name
+2182	1255	0	user privilege on sequence by username, seq oid
+2183	1255	0	user privilege on sequence by user oid, seq name
+2184	1255	0	user privilege on sequence by user oid, seq oid
+2185	1255	0	current user privilege on sequence by seq name
+2186	1255	0	current user privilege on sequence by seq oid
+2188	1255	0	less-equal-greater
+2189	1255	0	less-equal-greater
+2190	1255	0	less-equal-greater
+2191	1255	0	less-equal-greater
+2192	1255	0	less-equal-greater
+2193	1255	0	less-equal-greater
+2194	1255	0	less-equal-greater
+2195	1255	0	less-equal-greater
+2196	1255	0	inet address of the client
+2197	1255	0	client's port number for this connection
+2198	1255	0	inet address of the server
+2199	1255	0	server's port number for this connection
+2200	2615	0	standard public schema
+2202	1247	0	registered procedure (with args)
+2203	1247	0	registered operator
+2204	1247	0	registered operator (with args)
+2205	1247	0	registered class
+2206	1247	0	registered type
+2212	1255	0	I/O
+2213	1255	0	I/O
+2214	1255	0	I/O
+2215	1255	0	I/O
+2216	1255	0	I/O
+2217	1255	0	I/O
+2218	1255	0	I/O
+2219	1255	0	I/O
+2220	1255	0	I/O
+2221	1255	0	I/O
+2230	1255	0	statistics: discard current transaction's statistics snapshot
+2232	1255	0	identity argument list of a function
+2233	1255	0	hash
+2234	1255	0	hash
+2236	1255	0	bitwise-and smallint aggregate
+2237	1255	0	bitwise-or smallint aggregate
+2238	1255	0	bitwise-and integer aggregate
+2239	1255	0	bitwise-or integer aggregate
+2240	1255	0	bitwise-and bigint aggregate
+2241	1255	0	bitwise-or bigint aggregate
+2242	1255	0	bitwise-and bit aggregate
+2243	1255	0	bitwise-or bit aggregate
+2244	1255	0	maximum value of all bpchar input values
+2245	1255	0	minimum value of all bpchar input values
+2246	1255	0	(internal)
+2247	1255	0	(internal)
+2248	1255	0	(internal)
+2249	1247	0	pseudo-type representing any composite type
+2250	1255	0	user privilege on database by username, database name
+2251	1255	0	user privilege on database by username, database oid
+2252	1255	0	user privilege on database by user oid, database name
+2253	1255	0	user privilege on database by user oid, database oid
+2254	1255	0	current user privilege on database by database name
+2255	1255	0	current user privilege on database by database oid
+2256	1255	0	user privilege on function by username, function name
+2257	1255	0	user privilege on function by username, function oid
+2258	1255	0	user privilege on function by user oid, function name
+2259	1255	0	user privilege on function by user oid, function oid
+2260	1255	0	current user privilege on function by function name
+2261	1255	0	current user privilege on function by function oid
+2262	1255	0	user privilege on language by username, language name
+2263	1255	0	user privilege on language by username, language oid
+2264	1255	0	user privilege on language by user oid, language name
+2265	1255	0	user privilege on language by user oid, language oid
+2266	1255	0	current user privilege on language by language name
+2267	1255	0	current user privilege on language by language oid
+2268	1255	0	user privilege on schema by username, schema name
+2269	1255	0	user privilege on schema by username, schema oid
+2270	1255	0	user privilege on schema by user oid, schema name
+2271	1255	0	user privilege on schema by user oid, schema oid
+2272	1255	0	current user privilege on schema by schema name
+2273	1255	0	current user privilege on schema by schema oid
+2274	1255	0	statistics: reset collected statistics for current database
+2275	1247	0	C-style string
+2276	1247	0	pseudo-type representing any type
+2277	1247	0	pseudo-type representing a polymorphic array type
+2278	1247	0	pseudo-type for the result of a function with no real result
+2279	1247	0	pseudo-type for the result of a trigger function
+2280	1247	0	pseudo-type for the result of a language handler function
+2281	1247	0	pseudo-type representing an internal data structure
+2282	1255	0	information about all memory contexts of local backend
+2283	1247	0	pseudo-type representing a polymorphic base type
+2284	1255	0	replace text using regexp
+2285	1255	0	replace text using regexp
+2286	1255	0	total disk space usage for the specified table and associated indexes
+2288	1255	0	convert a long int to a human readable text using size units
+2289	1255	0	convert generic options array to name/value table
+2290	1255	0	I/O
+2291	1255	0	I/O
+2292	1255	0	I/O
+2293	1255	0	I/O
+2294	1255	0	I/O
+2295	1255	0	I/O
+2296	1255	0	I/O
+2297	1255	0	I/O
+2298	1255	0	I/O
+2299	1255	0	I/O
+2300	1255	0	I/O
+2301	1255	0	I/O
+2302	1255	0	I/O
+2303	1255	0	I/O
+2304	1255	0	I/O
+2305	1255	0	I/O
+2306	1255	0	statistics: information about SLRU caches
+2307	1255	0	statistics: reset collected statistics for a single SLRU
+2308	1255	0	nearest integer >= value
+2309	1255	0	nearest integer <= value
+2310	1255	0	sign of value
+2311	1255	0	MD5 hash
+2312	1255	0	I/O
+2313	1255	0	I/O
+2314	2617	0	less than
+2315	2617	0	less than or equal
+2316	1255	0	(internal)
+2317	2617	0	greater than or equal
+2318	2617	0	greater than
+2319	1255	0	maximum octet length of a character in given encoding
+2320	1255	0	nearest integer >= value
+2321	1255	0	MD5 hash
+2322	1255	0	total disk space usage for the specified tablespace
+2323	1255	0	total disk space usage for the specified tablespace
+2324	1255	0	total disk space usage for the specified database
+2325	1255	0	disk space usage for the main fork of the specified table or index
+2326	2617	0	less than
+2327	2617	0	less than or equal
+2329	2617	0	greater than or equal
+2330	2617	0	greater than
+2331	1255	0	expand array to set of rows
+2332	1255	0	disk space usage for the specified fork of a table or index
+2333	1255	0	aggregate transition function
+2334	1255	0	aggregate final function
+2335	1255	0	concatenate aggregate input into an array
+2338	1255	0	implementation of < operator
+2339	1255	0	implementation of <= operator
+2340	1255	0	implementation of = operator
+2341	1255	0	implementation of > operator
+2342	1255	0	implementation of >= operator
+2343	1255	0	implementation of <> operator
+2344	1255	0	less-equal-greater
+2345	2617	0	less than
+2346	2617	0	less than or equal
+2347	2617	0	equal
+2348	2617	0	greater than or equal
+2349	2617	0	greater than
+2350	2617	0	not equal
+2351	1255	0	implementation of < operator
+2352	1255	0	implementation of <= operator
+2353	1255	0	implementation of = operator
+2354	1255	0	implementation of > operator
+2355	1255	0	implementation of >= operator
+2356	1255	0	implementation of <> operator
+2357	1255	0	less-equal-greater
+2358	2617	0	less than
+2359	2617	0	less than or equal
+2360	2617	0	equal
+2361	2617	0	greater than or equal
+2362	2617	0	greater than
+2363	2617	0	not equal
+2364	1255	0	implementation of < operator
+2365	1255	0	implementation of <= operator
+2366	1255	0	implementation of = operator
+2367	1255	0	implementation of > operator
+2368	1255	0	implementation of >= operator
+2369	1255	0	implementation of <> operator
+2370	1255	0	less-equal-greater
+2371	2617	0	less than
+2372	2617	0	less than or equal
+2373	2617	0	equal
+2374	2617	0	greater than or equal
+2375	2617	0	greater than
+2376	2617	0	not equal
+2377	1255	0	implementation of < operator
+2378	1255	0	implementation of <= operator
+2379	1255	0	implementation of = operator
+2380	1255	0	implementation of > operator
+2381	1255	0	implementation of >= operator
+2382	1255	0	implementation of <> operator
+2383	1255	0	less-equal-greater
+2384	2617	0	less than
+2385	2617	0	less than or equal
+2386	2617	0	equal
+2387	2617	0	greater than or equal
+2388	2617	0	greater than
+2389	2617	0	not equal
+2390	1255	0	user privilege on tablespace by username, tablespace name
+2391	1255	0	user privilege on tablespace by username, tablespace oid
+2392	1255	0	user privilege on tablespace by user oid, tablespace name
+2393	1255	0	user privilege on tablespace by user oid, tablespace oid
+2394	1255	0	current user privilege on tablespace by tablespace name
+2395	1255	0	current user privilege on tablespace by tablespace oid
+2398	1255	0	I/O
+2399	1255	0	I/O
+2400	1255	0	I/O
+2401	1255	0	I/O
+2402	1255	0	I/O
+2403	1255	0	I/O
+2404	1255	0	I/O
+2405	1255	0	I/O
+2406	1255	0	I/O
+2407	1255	0	I/O
+2408	1255	0	I/O
+2409	1255	0	I/O
+2410	1255	0	I/O
+2411	1255	0	I/O
+2412	1255	0	I/O
+2413	1255	0	I/O
+2414	1255	0	I/O
+2415	1255	0	I/O
+2416	1255	0	I/O
+2417	1255	0	I/O
+2418	1255	0	I/O
+2419	1255	0	I/O
+2420	1255	0	I/O
+2421	1255	0	I/O
+2422	1255	0	I/O
+2423	1255	0	I/O
+2424	1255	0	I/O
+2425	1255	0	I/O
+2426	1255	0	I/O
+2427	1255	0	I/O
+2428	1255	0	I/O
+2429	1255	0	I/O
+2430	1255	0	I/O
+2431	1255	0	I/O
+2432	1255	0	I/O
+2433	1255	0	I/O
+2434	1255	0	I/O
+2435	1255	0	I/O
+2436	1255	0	I/O
+2437	1255	0	I/O
+2438	1255	0	I/O
+2439	1255	0	I/O
+2440	1255	0	I/O
+2441	1255	0	I/O
+2442	1255	0	I/O
+2443	1255	0	I/O
+2444	1255	0	I/O
+2445	1255	0	I/O
+2446	1255	0	I/O
+2447	1255	0	I/O
+2448	1255	0	I/O
+2449	1255	0	I/O
+2450	1255	0	I/O
+2451	1255	0	I/O
+2452	1255	0	I/O
+2453	1255	0	I/O
+2454	1255	0	I/O
+2455	1255	0	I/O
+2456	1255	0	I/O
+2457	1255	0	I/O
+2458	1255	0	I/O
+2459	1255	0	I/O
+2460	1255	0	I/O
+2461	1255	0	I/O
+2462	1255	0	hyperbolic sine
+2463	1255	0	hyperbolic cosine
+2464	1255	0	hyperbolic tangent
+2465	1255	0	inverse hyperbolic sine
+2466	1255	0	inverse hyperbolic cosine
+2467	1255	0	inverse hyperbolic tangent
+2468	1255	0	I/O
+2469	1255	0	I/O
+2470	1255	0	I/O
+2471	1255	0	I/O
+2472	1255	0	I/O
+2473	1255	0	I/O
+2474	1255	0	I/O
+2475	1255	0	I/O
+2476	1255	0	I/O
+2477	1255	0	I/O
+2478	1255	0	I/O
+2479	1255	0	I/O
+2480	1255	0	I/O
+2481	1255	0	I/O
+2482	1255	0	I/O
+2483	1255	0	I/O
+2484	1255	0	I/O
+2485	1255	0	I/O
+2486	1255	0	I/O
+2487	1255	0	I/O
+2488	1255	0	I/O
+2489	1255	0	I/O
+2490	1255	0	I/O
+2491	1255	0	I/O
+2492	1255	0	I/O
+2493	1255	0	I/O
+2494	1255	0	I/O
+2495	1255	0	I/O
+2496	1255	0	I/O
+2497	1255	0	I/O
+2498	1255	0	I/O
+2499	1255	0	I/O
+2500	1255	0	I/O
+2501	1255	0	I/O
+2502	1255	0	I/O
+2503	1255	0	I/O
+2504	1255	0	source text of a rule with pretty-print option
+2505	1255	0	select statement of a view with pretty-print option
+2506	1255	0	select statement of a view with pretty-print option
+2507	1255	0	index description (full create statement or single expression) with pretty-print option
+2508	1255	0	constraint description with pretty-print option
+2509	1255	0	deparse an encoded expression with pretty-print option
+2510	1255	0	get the prepared statements for this session
+2511	1255	0	get the open cursors for this session
+2512	1255	0	aggregate final function
+2513	1255	0	aggregate final function
+2514	1255	0	aggregate final function
+2515	1255	0	aggregate transition function
+2516	1255	0	aggregate transition function
+2517	1255	0	boolean-and aggregate
+2518	1255	0	boolean-or aggregate
+2519	1255	0	boolean-and aggregate
+2520	1255	0	implementation of < operator
+2521	1255	0	implementation of <= operator
+2522	1255	0	implementation of = operator
+2523	1255	0	implementation of > operator
+2524	1255	0	implementation of >= operator
+2525	1255	0	implementation of <> operator
+2526	1255	0	less-equal-greater
+2527	1255	0	implementation of < operator
+2528	1255	0	implementation of <= operator
+2529	1255	0	implementation of = operator
+2530	1255	0	implementation of > operator
+2531	1255	0	implementation of >= operator
+2532	1255	0	implementation of <> operator
+2533	1255	0	less-equal-greater
+2534	2617	0	less than
+2535	2617	0	less than or equal
+2536	2617	0	equal
+2537	2617	0	greater than or equal
+2538	2617	0	greater than
+2539	2617	0	not equal
+2540	2617	0	less than
+2541	2617	0	less than or equal
+2542	2617	0	equal
+2543	2617	0	greater than or equal
+2544	2617	0	greater than
+2545	2617	0	not equal
+2546	1255	0	implementation of + operator
+2547	1255	0	implementation of + operator
+2548	1255	0	implementation of + operator
+2549	1255	0	implementation of + operator
+2550	1255	0	implementation of + operator
+2551	2617	0	add
+2552	2617	0	add
+2553	2617	0	add
+2554	2617	0	add
+2555	2617	0	add
+2556	1255	0	get OIDs of databases in a tablespace
+2557	1255	0	convert int4 to boolean
+2558	1255	0	convert boolean to int4
+2559	1255	0	current value from last used sequence
+2560	1255	0	postmaster start time
+2561	1255	0	get array of PIDs of sessions blocking specified backend PID from acquiring a heavyweight lock
+2562	1255	0	implementation of <<| operator
+2563	1255	0	implementation of &<| operator
+2564	1255	0	implementation of |&> operator
+2565	1255	0	implementation of |>> operator
+2566	1255	0	implementation of <<| operator
+2567	1255	0	implementation of &<| operator
+2568	1255	0	implementation of |&> operator
+2569	1255	0	implementation of |>> operator
+2570	2617	0	is below
+2571	2617	0	overlaps or is below
+2572	2617	0	overlaps or is above
+2573	2617	0	is above
+2574	2617	0	is below
+2575	2617	0	overlaps or is below
+2576	2617	0	overlaps or is above
+2577	2617	0	is above
+2578	1255	0	GiST support
+2580	1255	0	convert jsonb to float8
+2581	1255	0	GiST support
+2582	1255	0	GiST support
+2583	1255	0	GiST support
+2584	1255	0	GiST support
+2585	1255	0	GiST support
+2586	1255	0	GiST support
+2587	1255	0	implementation of &<| operator
+2588	1255	0	implementation of |&> operator
+2589	2617	0	overlaps or is below
+2590	2617	0	overlaps or is above
+2591	1255	0	GiST support
+2592	1255	0	GiST support
+2596	1255	0	aggregate final function
+2597	1255	0	I/O
+2598	1255	0	I/O
+2599	1255	0	get the available time zone abbreviations
+2614	1255	0	test XML value against XPath expression
+2621	1255	0	reload configuration files
+2622	1255	0	rotate log file
+2623	1255	0	get information about file
+2624	1255	0	read text from a file
+2625	1255	0	list all files in a directory
+2626	1255	0	sleep for the specified time in seconds
+2627	1255	0	implementation of ~ operator
+2628	1255	0	implementation of & operator
+2629	1255	0	implementation of | operator
+2630	1255	0	implementation of + operator
+2631	1255	0	implementation of + operator
+2632	1255	0	implementation of - operator
+2633	1255	0	implementation of - operator
+2634	2617	0	bitwise not
+2635	2617	0	bitwise and
+2636	2617	0	bitwise or
+2637	2617	0	add
+2638	2617	0	add
+2639	2617	0	subtract
+2640	2617	0	subtract
+2641	1255	0	sample variance of bigint input values (square of the sample standard deviation)
+2642	1255	0	sample variance of integer input values (square of the sample standard deviation)
+2643	1255	0	sample variance of smallint input values (square of the sample standard deviation)
+2644	1255	0	sample variance of float4 input values (square of the sample standard deviation)
+2645	1255	0	sample variance of float8 input values (square of the sample standard deviation)
+2646	1255	0	sample variance of numeric input values (square of the sample standard deviation)
+2647	1255	0	current transaction time
+2648	1255	0	current statement time
+2649	1255	0	current clock time
+2700	1255	0	GIN tsvector support
+2705	1255	0	user privilege on role by username, role name
+2706	1255	0	user privilege on role by username, role oid
+2707	1255	0	user privilege on role by user oid, role name
+2708	1255	0	user privilege on role by user oid, role oid
+2709	1255	0	current user privilege on role by role name
+2710	1255	0	current user privilege on role by role oid
+2711	1255	0	promote groups of 24 hours to numbers of days and promote groups of 30 days to numbers of months
+2712	1255	0	sample standard deviation of bigint input values
+2713	1255	0	sample standard deviation of integer input values
+2714	1255	0	sample standard deviation of smallint input values
+2715	1255	0	sample standard deviation of float4 input values
+2716	1255	0	sample standard deviation of float8 input values
+2717	1255	0	sample standard deviation of numeric input values
+2718	1255	0	population variance of bigint input values (square of the population standard deviation)
+2719	1255	0	population variance of integer input values (square of the population standard deviation)
+2720	1255	0	population variance of smallint input values (square of the population standard deviation)
+2721	1255	0	population variance of float4 input values (square of the population standard deviation)
+2722	1255	0	population variance of float8 input values (square of the population standard deviation)
+2723	1255	0	population variance of numeric input values (square of the population standard deviation)
+2724	1255	0	population standard deviation of bigint input values
+2725	1255	0	population standard deviation of integer input values
+2726	1255	0	population standard deviation of smallint input values
+2727	1255	0	population standard deviation of float4 input values
+2728	1255	0	population standard deviation of float8 input values
+2729	1255	0	population standard deviation of numeric input values
+2730	1255	0	trigger description with pretty-print option
+2731	1255	0	arcsine, degrees
+2732	1255	0	arccosine, degrees
+2733	1255	0	arctangent, degrees
+2734	1255	0	arctangent, two arguments, degrees
+2735	1255	0	sine, degrees
+2736	1255	0	cosine, degrees
+2737	1255	0	tangent, degrees
+2738	1255	0	cotangent, degrees
+2739	1255	0	finish taking an online backup
+2740	1255	0	aggregate serial function
+2741	1255	0	aggregate deserial function
+2742	2601	0	GIN index access method
+2743	1255	0	GIN array support
+2744	1255	0	GIN array support
+2746	1255	0	aggregate transition function
+2747	1255	0	implementation of && operator
+2748	1255	0	implementation of @> operator
+2749	1255	0	implementation of <@ operator
+2750	2617	0	overlaps
+2751	2617	0	contains
+2752	2617	0	is contained by
+2758	1255	0	statistics: tuples returned for database
+2759	1255	0	statistics: tuples fetched for database
+2760	1255	0	statistics: tuples inserted in database
+2761	1255	0	statistics: tuples updated in database
+2762	1255	0	statistics: tuples deleted in database
+2763	1255	0	find match(es) for regexp
+2764	1255	0	find match(es) for regexp
+2765	1255	0	split string by pattern
+2766	1255	0	split string by pattern
+2767	1255	0	split string by pattern
+2768	1255	0	split string by pattern
+2769	1255	0	statistics: number of timed checkpoints started by the bgwriter
+2770	1255	0	statistics: number of backend requested checkpoints started by the bgwriter
+2771	1255	0	statistics: number of buffers written by the bgwriter during checkpoints
+2772	1255	0	statistics: number of buffers written by the bgwriter for cleaning dirty buffers
+2773	1255	0	statistics: number of times the bgwriter stopped processing when it had written too many buffers while cleaning
+2774	1255	0	GIN array support
+2775	1255	0	statistics: number of buffers written by backends
+2776	1247	0	pseudo-type representing a polymorphic base type that is not an array
+2777	1255	0	I/O
+2778	1255	0	I/O
+2779	2617	0	concatenate
+2780	2617	0	concatenate
+2781	1255	0	statistics: last manual vacuum time for a table
+2782	1255	0	statistics: last auto vacuum time for a table
+2783	1255	0	statistics: last manual analyze time for a table
+2784	1255	0	statistics: last auto analyze time for a table
+2785	1255	0	aggregate combine function
+2786	1255	0	aggregate serial function
+2787	1255	0	aggregate deserial function
+2788	1255	0	statistics: wait event type on which backend is currently waiting
+2790	1255	0	implementation of > operator
+2791	1255	0	implementation of < operator
+2792	1255	0	implementation of >= operator
+2793	1255	0	implementation of <= operator
+2794	1255	0	less-equal-greater
+2795	1255	0	larger of two
+2796	1255	0	smaller of two
+2797	1255	0	maximum value of all tid input values
+2798	1255	0	minimum value of all tid input values
+2799	2617	0	less than
+2800	2617	0	greater than
+2801	2617	0	less than or equal
+2802	2617	0	greater than or equal
+2803	1255	0	number of input rows
+2804	1255	0	increment, ignores second argument
+2805	1255	0	aggregate transition function
+2806	1255	0	aggregate transition function
+2807	1255	0	aggregate final function
+2808	1255	0	aggregate final function
+2809	1255	0	aggregate final function
+2810	1255	0	aggregate final function
+2811	1255	0	aggregate final function
+2812	1255	0	aggregate final function
+2813	1255	0	aggregate final function
+2814	1255	0	aggregate final function
+2815	1255	0	aggregate final function
+2816	1255	0	aggregate final function
+2817	1255	0	aggregate final function
+2818	1255	0	number of input rows in which both expressions are not null
+2819	1255	0	sum of squares of the independent variable (sum(X^2) - sum(X)^2/N)
+2820	1255	0	sum of squares of the dependent variable (sum(Y^2) - sum(Y)^2/N)
+2821	1255	0	sum of products of independent times dependent variable (sum(X*Y) - sum(X) * sum(Y)/N)
+2822	1255	0	average of the independent variable (sum(X)/N)
+2823	1255	0	average of the dependent variable (sum(Y)/N)
+2824	1255	0	square of the correlation coefficient
+2825	1255	0	slope of the least-squares-fit linear equation determined by the (X, Y) pairs
+2826	1255	0	y-intercept of the least-squares-fit linear equation determined by the (X, Y) pairs
+2827	1255	0	population covariance
+2828	1255	0	sample covariance
+2829	1255	0	correlation coefficient
+2844	1255	0	statistics: block read time, in milliseconds
+2845	1255	0	statistics: block write time, in milliseconds
+2848	1255	0	switch to new wal file
+2849	1255	0	current wal write location
+2850	1255	0	wal filename and byte offset, given a wal location
+2851	1255	0	wal filename, given a wal location
+2852	1255	0	current wal insert location
+2853	1255	0	statistics: wait event on which backend is currently waiting
+2854	1255	0	get OID of current session's temp schema, if any
+2855	1255	0	is schema another session's temp schema?
+2856	1255	0	get the available time zone names
+2857	1255	0	statistics: start time for backend's current transaction
+2858	1255	0	aggregate transition function
+2859	1255	0	statistics: number of buffer allocations
+2860	2617	0	equal
+2861	2617	0	not equal
+2862	2617	0	less than
+2863	2617	0	less than or equal
+2864	2617	0	greater than or equal
+2865	2617	0	greater than
+2866	2617	0	overlaps
+2867	2617	0	overlaps
+2868	2617	0	overlaps
+2869	2617	0	contains
+2870	2617	0	contains
+2871	2617	0	contains
+2872	2617	0	is contained by
+2873	2617	0	is contained by
+2874	2617	0	is contained by
+2875	2617	0	overlaps or is left of
+2876	2617	0	overlaps or is left of
+2877	2617	0	overlaps or is left of
+2878	1255	0	statistics: number of live tuples
+2879	1255	0	statistics: number of dead tuples
+2880	1255	0	obtain exclusive advisory lock
+2881	1255	0	obtain shared advisory lock
+2882	1255	0	obtain exclusive advisory lock if available
+2883	1255	0	obtain shared advisory lock if available
+2884	1255	0	release exclusive advisory lock
+2885	1255	0	release shared advisory lock
+2886	1255	0	obtain exclusive advisory lock
+2887	1255	0	obtain shared advisory lock
+2888	1255	0	obtain exclusive advisory lock if available
+2889	1255	0	obtain shared advisory lock if available
+2890	1255	0	release exclusive advisory lock
+2891	1255	0	release shared advisory lock
+2892	1255	0	release all advisory locks
+2893	1255	0	I/O
+2894	1255	0	I/O
+2895	1255	0	generate XML comment
+2896	1255	0	perform a non-validating parse of a character string to produce an XML value
+2897	1255	0	validate an XML value
+2898	1255	0	I/O
+2899	1255	0	I/O
+2900	1255	0	aggregate transition function
+2901	1255	0	concatenate XML values
+2902	1255	0	I/O typmod
+2903	1255	0	I/O typmod
+2904	1255	0	I/O typmod
+2905	1255	0	I/O typmod
+2906	1255	0	I/O typmod
+2907	1255	0	I/O typmod
+2908	1255	0	I/O typmod
+2909	1255	0	I/O typmod
+2910	1255	0	I/O typmod
+2911	1255	0	I/O typmod
+2912	1255	0	I/O typmod
+2913	1255	0	I/O typmod
+2914	1255	0	I/O typmod
+2915	1255	0	I/O typmod
+2916	1255	0	I/O typmod
+2917	1255	0	I/O typmod
+2918	1255	0	I/O typmod
+2919	1255	0	I/O typmod
+2920	1255	0	I/O typmod
+2921	1255	0	I/O typmod
+2922	1255	0	serialize an XML value to a character string
+2923	1255	0	map table contents to XML
+2924	1255	0	map query result to XML
+2925	1255	0	map rows from cursor to XML
+2926	1255	0	map table structure to XML Schema
+2927	1255	0	map query result structure to XML Schema
+2928	1255	0	map cursor structure to XML Schema
+2929	1255	0	map table contents and structure to XML and XML Schema
+2930	1255	0	map query result and structure to XML and XML Schema
+2931	1255	0	evaluate XPath expression, with namespaces support
+2932	1255	0	evaluate XPath expression
+2933	1255	0	map schema contents to XML
+2934	1255	0	map schema structure to XML Schema
+2935	1255	0	map schema contents and structure to XML and XML Schema
+2936	1255	0	map database contents to XML
+2937	1255	0	map database structure to XML Schema
+2938	1255	0	map database contents and structure to XML and XML Schema
+2939	1255	0	I/O
+2940	1255	0	I/O
+2941	1255	0	I/O
+2942	1255	0	I/O
+2943	1255	0	get current transaction ID
+2944	1255	0	get current snapshot
+2945	1255	0	get xmin of snapshot
+2946	1255	0	get xmax of snapshot
+2947	1255	0	get set of in-progress txids in snapshot
+2948	1255	0	is txid visible in snapshot?
+2950	1247	0	UUID datatype
+2952	1255	0	I/O
+2953	1255	0	I/O
+2954	1255	0	implementation of < operator
+2955	1255	0	implementation of <= operator
+2956	1255	0	implementation of = operator
+2957	1255	0	implementation of >= operator
+2958	1255	0	implementation of > operator
+2959	1255	0	implementation of <> operator
+2960	1255	0	less-equal-greater
+2961	1255	0	I/O
+2962	1255	0	I/O
+2963	1255	0	hash
+2970	1247	0	txid snapshot
+2971	1255	0	convert boolean to text
+2972	2617	0	equal
+2973	2617	0	not equal
+2974	2617	0	less than
+2975	2617	0	greater than
+2976	2617	0	less than or equal
+2977	2617	0	greater than or equal
+2978	1255	0	statistics: number of function calls
+2979	1255	0	statistics: total execution time of function, in milliseconds
+2980	1255	0	statistics: self execution time of function, in milliseconds
+2981	1255	0	implementation of = operator
+2982	1255	0	implementation of <> operator
+2983	1255	0	implementation of < operator
+2984	1255	0	implementation of > operator
+2985	1255	0	implementation of <= operator
+2986	1255	0	implementation of >= operator
+2987	1255	0	less-equal-greater
+2988	2617	0	equal
+2989	2617	0	not equal
+2990	2617	0	less than
+2991	2617	0	greater than
+2992	2617	0	less than or equal
+2993	2617	0	greater than or equal
+2997	1255	0	disk space usage for the specified table, including TOAST, free space and visibility map
+2998	1255	0	disk space usage for all indexes attached to the specified table
+2999	1255	0	filenode identifier of relation
+3000	1255	0	user privilege on foreign data wrapper by username, foreign data wrapper name
+3001	1255	0	user privilege on foreign data wrapper by username, foreign data wrapper oid
+3002	1255	0	user privilege on foreign data wrapper by user oid, foreign data wrapper name
+3003	1255	0	user privilege on foreign data wrapper by user oid, foreign data wrapper oid
+3004	1255	0	current user privilege on foreign data wrapper by foreign data wrapper name
+3005	1255	0	current user privilege on foreign data wrapper by foreign data wrapper oid
+3006	1255	0	user privilege on server by username, server name
+3007	1255	0	user privilege on server by username, server oid
+3008	1255	0	user privilege on server by user oid, server name
+3009	1255	0	user privilege on server by user oid, server oid
+3010	1255	0	current user privilege on server by server name
+3011	1255	0	current user privilege on server by server oid
+3012	1255	0	user privilege on column by username, rel name, col name
+3013	1255	0	user privilege on column by username, rel name, col attnum
+3014	1255	0	user privilege on column by username, rel oid, col name
+3015	1255	0	user privilege on column by username, rel oid, col attnum
+3016	1255	0	user privilege on column by user oid, rel name, col name
+3017	1255	0	user privilege on column by user oid, rel name, col attnum
+3018	1255	0	user privilege on column by user oid, rel oid, col name
+3019	1255	0	user privilege on column by user oid, rel oid, col attnum
+3020	1255	0	current user privilege on column by rel name, col name
+3021	1255	0	current user privilege on column by rel name, col attnum
+3022	1255	0	current user privilege on column by rel oid, col name
+3023	1255	0	current user privilege on column by rel oid, col attnum
+3024	1255	0	user privilege on any column by username, rel name
+3025	1255	0	user privilege on any column by username, rel oid
+3026	1255	0	user privilege on any column by user oid, rel name
+3027	1255	0	user privilege on any column by user oid, rel oid
+3028	1255	0	current user privilege on any column by rel name
+3029	1255	0	current user privilege on any column by rel oid
+3030	1255	0	substitute portion of bitstring
+3031	1255	0	substitute portion of bitstring
+3032	1255	0	get bit
+3033	1255	0	set bit
+3034	1255	0	file path of relation
+3035	1255	0	get the channels that the current backend listens to
+3036	1255	0	send a notification event
+3037	1255	0	statistics: number of scans done for table/index in current transaction
+3038	1255	0	statistics: number of tuples read by seqscan in current transaction
+3039	1255	0	statistics: number of tuples fetched by idxscan in current transaction
+3040	1255	0	statistics: number of tuples inserted in current transaction
+3041	1255	0	statistics: number of tuples updated in current transaction
+3042	1255	0	statistics: number of tuples deleted in current transaction
+3043	1255	0	statistics: number of tuples hot updated in current transaction
+3044	1255	0	statistics: number of blocks fetched in current transaction
+3045	1255	0	statistics: number of blocks found in cache in current transaction
+3046	1255	0	statistics: number of function calls in current transaction
+3047	1255	0	statistics: total execution time of function in current transaction, in milliseconds
+3048	1255	0	statistics: self execution time of function in current transaction, in milliseconds
+3049	1255	0	test XML value against XPath expression, with namespace support
+3050	1255	0	test XML value against XPath expression
+3051	1255	0	determine if a string is well formed XML
+3052	1255	0	determine if a string is well formed XML document
+3053	1255	0	determine if a string is well formed XML content
+3054	1255	0	statistics: number of manual vacuums for a table
+3055	1255	0	statistics: number of auto vacuums for a table
+3056	1255	0	statistics: number of manual analyzes for a table
+3057	1255	0	statistics: number of auto analyzes for a table
+3058	1255	0	concatenate values
+3059	1255	0	concatenate values with separators
+3060	1255	0	extract the first n characters
+3061	1255	0	extract the last n characters
+3062	1255	0	reverse text
+3063	1255	0	statistics: number of backend buffer writes that did their own fsync
+3064	1255	0	GiST support
+3065	1255	0	statistics: recovery conflicts in database caused by drop tablespace
+3066	1255	0	statistics: recovery conflicts in database caused by relation lock
+3067	1255	0	statistics: recovery conflicts in database caused by snapshot expiry
+3068	1255	0	statistics: recovery conflicts in database caused by shared buffer pin
+3069	1255	0	statistics: recovery conflicts in database caused by buffer deadlock
+3070	1255	0	statistics: recovery conflicts in database
+3071	1255	0	pause wal replay
+3072	1255	0	resume wal replay, if it was paused
+3073	1255	0	true if wal replay is paused
+3074	1255	0	statistics: last reset for a database
+3075	1255	0	statistics: last reset for the bgwriter
+3076	1255	0	GIN array support (obsolete)
+3077	1255	0	GIN tsvector support (obsolete)
+3078	1255	0	sequence parameters, for use by information schema
+3082	1255	0	list available extensions
+3083	1255	0	list available extension versions
+3084	1255	0	list an extension's version update paths
+3086	1255	0	flag an extension's table contents to be emitted by pg_dump
+3087	1255	0	GIN tsvector support (obsolete)
+3088	1255	0	GIN tsvector support (obsolete)
+3089	1255	0	obtain exclusive advisory lock
+3090	1255	0	obtain shared advisory lock
+3091	1255	0	obtain exclusive advisory lock if available
+3092	1255	0	obtain shared advisory lock if available
+3093	1255	0	obtain exclusive advisory lock
+3094	1255	0	obtain shared advisory lock
+3095	1255	0	obtain exclusive advisory lock if available
+3096	1255	0	obtain shared advisory lock if available
+3097	1255	0	planner support for varchar length coercion
+3098	1255	0	create a named restore point
+3099	1255	0	statistics: information about currently active replication
+3100	1255	0	row number within partition
+3101	1255	0	integer rank with gaps
+3102	1255	0	integer rank without gaps
+3103	1255	0	fractional rank within partition
+3104	1255	0	fractional row number within partition
+3105	1255	0	split rows into N groups
+3106	1255	0	fetch the preceding row value
+3107	1255	0	fetch the Nth preceding row value
+3108	1255	0	fetch the Nth preceding row value with default
+3109	1255	0	fetch the following row value
+3110	1255	0	fetch the Nth following row value
+3111	1255	0	fetch the Nth following row value with default
+3112	1255	0	fetch the first row value
+3113	1255	0	fetch the last row value
+3114	1255	0	fetch the Nth row value
+3115	1247	0	pseudo-type for the result of an FDW handler function
+3116	1255	0	I/O
+3117	1255	0	I/O
+3120	1255	0	I/O
+3121	1255	0	I/O
+3129	1255	0	sort support
+3130	1255	0	sort support
+3131	1255	0	sort support
+3132	1255	0	sort support
+3133	1255	0	sort support
+3134	1255	0	sort support
+3135	1255	0	sort support
+3136	1255	0	sort support
+3137	1255	0	sort support
+3138	1255	0	user privilege on type by username, type name
+3139	1255	0	user privilege on type by username, type oid
+3140	1255	0	user privilege on type by user oid, type name
+3141	1255	0	user privilege on type by user oid, type oid
+3142	1255	0	current user privilege on type by type name
+3143	1255	0	current user privilege on type by type oid
+3144	1255	0	implementation of ~ operator
+3145	1255	0	implementation of & operator
+3146	1255	0	implementation of | operator
+3147	2617	0	bitwise not
+3148	2617	0	bitwise and
+3149	2617	0	bitwise or
+3150	1255	0	statistics: number of temporary files written
+3151	1255	0	statistics: number of bytes in temporary files written
+3152	1255	0	statistics: deadlocks detected in database
+3153	1255	0	map array to json
+3154	1255	0	map array to json with optional pretty printing
+3155	1255	0	map row to json
+3156	1255	0	map row to json with optional pretty printing
+3157	1255	0	planner support for numeric length coercion
+3158	1255	0	planner support for varbit length coercion
+3159	1255	0	select statement of a view with pretty-printing and specified line wrapping
+3160	1255	0	statistics: checkpoint time spent writing buffers to disk, in milliseconds
+3161	1255	0	statistics: checkpoint time spent synchronizing buffers to disk, in milliseconds
+3162	1255	0	collation of the argument; implementation of the COLLATION FOR expression
+3163	1255	0	current trigger depth
+3165	1255	0	difference in bytes, given two wal locations
+3166	1255	0	convert a numeric to a human readable text using size units
+3167	1255	0	remove any occurrences of an element from an array
+3168	1255	0	replace any occurrences of an element in an array
+3169	1255	0	restriction selectivity for range operators
+3170	1255	0	large object seek (64 bit)
+3171	1255	0	large object position (64 bit)
+3172	1255	0	truncate large object (64 bit)
+3173	1255	0	json aggregate transition function
+3174	1255	0	json aggregate final function
+3175	1255	0	aggregate input into json
+3176	1255	0	map input to json
+3177	1255	0	statistics: number of tuples changed since last analyze
+3178	1255	0	aggregate final function
+3179	1255	0	array cardinality
+3180	1255	0	json object aggregate transition function
+3181	1255	0	implementation of *= operator
+3182	1255	0	implementation of *<> operator
+3183	1255	0	implementation of *< operator
+3184	1255	0	implementation of *> operator
+3185	1255	0	implementation of *<= operator
+3186	1255	0	implementation of *>= operator
+3187	1255	0	less-equal-greater based on byte images
+3188	2617	0	identical
+3189	2617	0	not identical
+3190	2617	0	less than
+3191	2617	0	greater than
+3192	2617	0	less than or equal
+3193	2617	0	greater than or equal
+3195	1255	0	statistics: information about WAL archiver
+3196	1255	0	json object aggregate final function
+3197	1255	0	aggregate input into a json object
+3198	1255	0	build a json array from any inputs
+3199	1255	0	build an empty json array
+3200	1255	0	build a json object from pairwise key/value inputs
+3201	1255	0	build an empty json object
+3202	1255	0	map text array of key value pairs to json object
+3203	1255	0	map text arrays of keys and values to json object
+3204	1255	0	get record fields from a json object
+3205	1255	0	get set of records with fields from a json array of objects
+3206	2617	0	get value from jsonb as text with path elements
+3207	1255	0	length of jsonb array
+3208	1255	0	key value pairs of a jsonb object
+3209	1255	0	get record fields from a jsonb object
+3210	1255	0	get the type of a jsonb value
+3211	2617	0	get jsonb object field
+3212	2617	0	get jsonb array element
+3213	2617	0	get value from jsonb with path elements
+3214	1255	0	implementation of ->> operator
+3215	1255	0	implementation of -> operator
+3216	1255	0	implementation of ->> operator
+3217	1255	0	get value from jsonb with path elements
+3218	1255	0	bucket number of operand given a sorted array of bucket lower bounds
+3219	1255	0	elements of a jsonb array
+3220	1247	0	PostgreSQL LSN datatype
+3222	2617	0	equal
+3223	2617	0	not equal
+3224	2617	0	less than
+3225	2617	0	greater than
+3226	2617	0	less than or equal
+3227	2617	0	greater than or equal
+3228	2617	0	minus
+3229	1255	0	I/O
+3230	1255	0	I/O
+3231	1255	0	implementation of < operator
+3232	1255	0	implementation of <= operator
+3233	1255	0	implementation of = operator
+3234	1255	0	implementation of >= operator
+3235	1255	0	implementation of > operator
+3236	1255	0	implementation of <> operator
+3237	1255	0	implementation of - operator
+3238	1255	0	I/O
+3239	1255	0	I/O
+3240	2617	0	equal
+3241	2617	0	not equal
+3242	2617	0	less than
+3243	2617	0	greater than
+3244	2617	0	less than or equal
+3245	2617	0	greater than or equal
+3246	2617	0	contains
+3247	2617	0	key exists
+3248	2617	0	any key exists
+3249	2617	0	all keys exist
+3250	2617	0	is contained by
+3251	1255	0	less-equal-greater
+3252	1255	0	hash
+3255	1255	0	sort support
+3259	1255	0	non-persistent series generator
+3260	1255	0	non-persistent series generator
+3261	1255	0	remove object fields with null values from json
+3262	1255	0	remove object fields with null values from jsonb
+3263	1255	0	map text array of key value pairs to jsonb object
+3264	1255	0	map text array of key value pairs to jsonb object
+3265	1255	0	jsonb aggregate transition function
+3266	1255	0	jsonb aggregate final function
+3267	1255	0	aggregate input into jsonb
+3268	1255	0	jsonb object aggregate transition function
+3269	1255	0	jsonb object aggregate final function
+3270	1255	0	aggregate inputs into jsonb object
+3271	1255	0	build a jsonb array from any inputs
+3272	1255	0	build an empty jsonb array
+3273	1255	0	build a jsonb object from pairwise key/value inputs
+3274	1255	0	build an empty jsonb object
+3275	1255	0	implementation of <-> operator
+3276	2617	0	distance between
+3277	1255	0	returns an offset of value in array
+3278	1255	0	returns an offset of value in array with start index
+3279	1255	0	returns an array of offsets of some value in array
+3280	1255	0	GiST support
+3281	1255	0	number of decimal digits in the fractional part
+3282	1255	0	GiST support
+3283	1255	0	sort support
+3284	2617	0	concatenate
+3285	2617	0	delete object field
+3286	2617	0	delete array element
+3287	2617	0	delete path
+3288	1255	0	GiST support
+3289	2617	0	distance between
+3290	1255	0	implementation of <-> operator
+3291	2617	0	distance between
+3292	1255	0	implementation of <-> operator
+3293	1255	0	read text from a file
+3294	1255	0	SHOW X as a function, optionally no error for missing variable
+3295	1255	0	read bytea from a file
+3296	1255	0	get the fraction of the asynchronous notification queue currently in use
+3297	1255	0	list all files in a directory
+3298	1255	0	row security for current context active on table by table oid
+3299	1255	0	row security for current context active on table by table name
+3300	1255	0	sort support
+3301	1255	0	implementation of || operator
+3302	1255	0	implementation of - operator
+3303	1255	0	implementation of - operator
+3304	1255	0	implementation of #- operator
+3305	1255	0	Set part of a jsonb
+3306	1255	0	Indented text from jsonb
+3307	1255	0	get information about file
+3308	1255	0	implementation of <> operator
+3309	1255	0	implementation of <> operator
+3310	1247	0	pseudo-type for the result of a tablesample method function
+3311	1255	0	I/O
+3312	1255	0	I/O
+3313	1255	0	BERNOULLI tablesample method handler
+3314	1255	0	SYSTEM tablesample method handler
+3315	2617	0	not equal
+3316	2617	0	not equal
+3317	1255	0	statistics: information about WAL receiver
+3318	1255	0	statistics: information about progress of backends running maintenance command
+3319	1255	0	delete lexemes that do not have one of the given weights
+3320	1255	0	set given weight for given lexemes
+3321	1255	0	delete lexeme
+3322	1255	0	expand tsvector to set of rows
+3323	1255	0	delete given lexemes
+3324	1255	0	aggregate combine function
+3325	1255	0	aggregate combine function
+3326	1255	0	convert tsvector to array of lexemes
+3327	1255	0	build tsvector from array of lexemes
+3328	1255	0	sort support
+3329	1255	0	show config file settings
+3330	1255	0	current wal flush location
+3331	1255	0	sort support
+3332	1255	0	sort support
+3333	1255	0	sort support
+3334	1255	0	convert a size in human-readable format with size units into bytes
+3335	1255	0	aggregate serial function
+3336	1255	0	aggregate deserial function
+3337	1255	0	aggregate combine function
+3338	1255	0	aggregate combine function
+3339	1255	0	aggregate serial function
+3340	1255	0	aggregate deserial function
+3341	1255	0	aggregate combine function
+3342	1255	0	aggregate combine function
+3343	1255	0	implementation of - operator
+3344	1255	0	implementation of * operator
+3345	1255	0	implementation of / operator
+3346	2617	0	multiply
+3347	2617	0	divide
+3348	1255	0	get current transaction ID
+3349	2617	0	multiply
+3352	1255	0	partition key description
+3353	1255	0	list files in the log directory
+3354	1255	0	list of files in the WAL directory
+3355	1255	0	I/O
+3356	1255	0	I/O
+3357	1255	0	I/O
+3358	1255	0	I/O
+3359	1255	0	sort support
+3360	1255	0	commit status of transaction
+3361	1247	0	multivariate ndistinct coefficients
+3362	2617	0	equal
+3363	2617	0	not equal
+3364	2617	0	less than
+3365	2617	0	less than or equal
+3366	2617	0	greater than
+3367	2617	0	greater than or equal
+3368	2617	0	bitwise not
+3369	2617	0	bitwise and
+3370	2617	0	bitwise or
+3376	1255	0	get array of PIDs of sessions blocking specified backend PID from acquiring a safe snapshot
+3378	1255	0	isolationtester support function
+3382	1255	0	get identification of SQL object for pg_get_object_address()
+3383	1255	0	BRIN minmax support
+3384	1255	0	BRIN minmax support
+3385	1255	0	BRIN minmax support
+3386	1255	0	BRIN minmax support
+3387	1255	0	aggregate transition function
+3388	1255	0	aggregate final function
+3389	1255	0	aggregate final function
+3390	1255	0	aggregate final function
+3391	1255	0	aggregate final function
+3392	1255	0	aggregate final function
+3393	1255	0	aggregate final function
+3396	1255	0	find first match for regexp
+3397	1255	0	find first match for regexp
+3398	2617	0	delete object fields
+3399	1255	0	implementation of * operator
+3400	1255	0	pg_config binary as a function
+3401	1255	0	show pg_hba.conf rules
+3402	1247	0	multivariate dependencies
+3403	1255	0	is statistics object visible in search path?
+3404	1255	0	I/O
+3405	1255	0	I/O
+3406	1255	0	I/O
+3407	1255	0	I/O
+3408	1255	0	partition constraint description
+3409	1255	0	hash
+3410	1255	0	hash
+3411	1255	0	hash
+3412	1255	0	hash
+3413	1255	0	hash
+3414	1255	0	hash
+3415	1255	0	extended statistics object description
+3416	1255	0	hash
+3417	1255	0	hash a range
+3418	1255	0	hash
+3419	1255	0	SHA-224 hash
+3420	1255	0	SHA-256 hash
+3421	1255	0	SHA-384 hash
+3422	1255	0	SHA-512 hash
+3423	1255	0	view partition tree tables
+3424	1255	0	get top-most partition root parent
+3425	1255	0	view ancestors of the partition
+3426	1255	0	statistics: checksum failures detected in database
+3427	1255	0	details about MCV list items
+3428	1255	0	statistics: when last checksum failure was detected in database
+3432	1255	0	generate random UUID
+3434	1255	0	GiST tsvector support
+3435	1255	0	sort support
+3436	1255	0	promote standby server
+3437	1255	0	restriction selectivity of exact prefix
+3438	1255	0	join selectivity of exact prefix
+3441	1255	0	pg_controldata general state information as a function
+3442	1255	0	pg_controldata checkpoint state information as a function
+3443	1255	0	pg_controldata recovery state information as a function
+3444	1255	0	pg_controldata init state information as a function
+3445	1255	0	import collations from operating system
+3446	1255	0	I/O
+3447	1255	0	I/O
+3448	1255	0	get actual version of collation from operating system
+3449	1255	0	convert jsonb to numeric
+3450	1255	0	convert jsonb to int2
+3451	1255	0	convert jsonb to int4
+3452	1255	0	convert jsonb to int8
+3453	1255	0	convert jsonb to float4
+3454	1255	0	relation OID for filenode and tablespace
+3457	1255	0	create new large object with given content
+3458	1255	0	read entire large object
+3459	1255	0	read large object from offset for length
+3460	1255	0	write data at offset
+3461	1255	0	construct timestamp
+3462	1255	0	construct timestamp with time zone
+3463	1255	0	construct timestamp with time zone
+3464	1255	0	construct interval
+3465	1255	0	elements of jsonb array
+3469	1255	0	SP-GiST support for quad tree over range
+3470	1255	0	SP-GiST support for quad tree over range
+3471	1255	0	SP-GiST support for quad tree over range
+3472	1255	0	SP-GiST support for quad tree over range
+3473	1255	0	SP-GiST support for quad tree over range
+3475	1255	0	get set of records with fields from a jsonb array of objects
+3476	1255	0	convert operator name to regoperator
+3477	2617	0	get jsonb object field as text
+3478	1255	0	implementation of -> operator
+3479	1255	0	convert proname to regprocedure
+3480	1255	0	GIN support
+3481	2617	0	get jsonb array element as text
+3482	1255	0	GIN support
+3483	1255	0	GIN support
+3484	1255	0	GIN support
+3485	1255	0	GIN support
+3486	1255	0	GIN support
+3487	1255	0	GIN support
+3488	1255	0	GIN support
+3489	1255	0	GIN support
+3490	1255	0	get record fields from a jsonb object
+3491	1255	0	get set of records with fields from a jsonb array of objects
+3492	1255	0	convert operator name to regoper
+3493	1255	0	convert type name to regtype
+3494	1255	0	convert proname to regproc
+3495	1255	0	convert classname to regclass
+3496	1255	0	aggregate transition function
+3497	1255	0	aggregate transition function
+3498	1255	0	aggregate final function
+3499	1255	0	aggregate final function
+3500	1247	0	pseudo-type representing a polymorphic base type that is an enum
+3504	1255	0	I/O
+3505	1255	0	I/O
+3506	1255	0	I/O
+3507	1255	0	I/O
+3508	1255	0	implementation of = operator
+3509	1255	0	implementation of <> operator
+3510	1255	0	implementation of < operator
+3511	1255	0	implementation of > operator
+3512	1255	0	implementation of <= operator
+3513	1255	0	implementation of >= operator
+3514	1255	0	less-equal-greater
+3515	1255	0	hash
+3516	2617	0	equal
+3517	2617	0	not equal
+3518	2617	0	less than
+3519	2617	0	greater than
+3520	2617	0	less than or equal
+3521	2617	0	greater than or equal
+3524	1255	0	smaller of two
+3525	1255	0	larger of two
+3526	1255	0	maximum value of all enum input values
+3527	1255	0	minimum value of all enum input values
+3528	1255	0	first value of the input enum type
+3529	1255	0	last value of the input enum type
+3530	1255	0	range between the two given enum values, as an ordered array
+3531	1255	0	range of the given enum type, as an ordered array
+3532	1255	0	I/O
+3533	1255	0	I/O
+3535	1255	0	aggregate transition function
+3536	1255	0	aggregate final function
+3537	1255	0	get identification of SQL object
+3538	1255	0	concatenate aggregate input into a string
+3539	1255	0	format text message
+3540	1255	0	format text message
+3543	1255	0	aggregate transition function
+3544	1255	0	aggregate final function
+3545	1255	0	concatenate aggregate input into a bytea
+3546	1255	0	decrement
+3547	1255	0	decrement, ignores second argument
+3548	1255	0	aggregate transition function
+3549	1255	0	aggregate transition function
+3551	1255	0	implementation of && operator
+3552	2617	0	overlaps (is subnet or supernet)
+3553	1255	0	GiST support
+3554	1255	0	GiST support
+3555	1255	0	GiST support
+3556	1255	0	convert jsonb to boolean
+3557	1255	0	GiST support
+3558	1255	0	GiST support
+3559	1255	0	GiST support
+3560	1255	0	restriction selectivity for network operators
+3561	1255	0	join selectivity for network operators
+3562	1255	0	larger of two
+3563	1255	0	smaller of two
+3564	1255	0	maximum value of all inet input values
+3565	1255	0	minimum value of all inet input values
+3566	1255	0	list objects dropped by the current command
+3567	1255	0	aggregate transition function
+3568	1255	0	aggregate transition function
+3569	1255	0	aggregate transition function
+3570	1255	0	aggregate transition function
+3571	1255	0	aggregate transition function
+3572	1255	0	aggregate final function
+3573	1255	0	GiST support
+3577	1255	0	emit a textual logical decoding message
+3578	1255	0	emit a binary logical decoding message
+3579	1255	0	Insert value into a jsonb
+3580	2601	0	block range index (BRIN) access method
+3581	1255	0	get commit timestamp of a transaction
+3582	1255	0	for use by pg_upgrade
+3583	1255	0	get transaction Id, commit timestamp and replication origin of latest transaction commit
+3584	1255	0	for use by pg_upgrade
+3585	2617	0	overlaps or is right of
+3586	1255	0	for use by pg_upgrade
+3587	1255	0	for use by pg_upgrade
+3588	1255	0	for use by pg_upgrade
+3589	1255	0	for use by pg_upgrade
+3590	1255	0	for use by pg_upgrade
+3591	1255	0	for use by pg_upgrade
+3594	1255	0	I/O
+3595	1255	0	I/O
+3610	1255	0	I/O
+3611	1255	0	I/O
+3612	1255	0	I/O
+3613	1255	0	I/O
+3614	1247	0	text representation for text search
+3615	1247	0	query representation for text search
+3616	1255	0	implementation of < operator
+3617	1255	0	implementation of <= operator
+3618	1255	0	implementation of = operator
+3619	1255	0	implementation of <> operator
+3620	1255	0	implementation of >= operator
+3621	1255	0	implementation of > operator
+3622	1255	0	less-equal-greater
+3623	1255	0	strip position information
+3624	1255	0	set given weight for whole tsvector
+3625	1255	0	implementation of || operator
+3627	2617	0	less than
+3628	2617	0	less than or equal
+3629	2617	0	equal
+3630	2617	0	not equal
+3631	2617	0	greater than or equal
+3632	2617	0	greater than
+3633	2617	0	concatenate
+3634	1255	0	implementation of @@ operator
+3635	1255	0	implementation of @@ operator
+3636	2617	0	text search match
+3637	2617	0	text search match
+3638	1255	0	I/O
+3639	1255	0	I/O
+3640	1255	0	I/O
+3641	1255	0	I/O
+3642	1247	0	GiST index internal text representation for text search
+3646	1255	0	I/O
+3647	1255	0	I/O
+3648	1255	0	GiST tsvector support
+3649	1255	0	GiST tsvector support
+3650	1255	0	GiST tsvector support
+3651	1255	0	GiST tsvector support
+3652	1255	0	GiST tsvector support
+3653	1255	0	GiST tsvector support
+3654	1255	0	GiST tsvector support
+3656	1255	0	GIN tsvector support
+3657	1255	0	GIN tsvector support
+3658	1255	0	GIN tsvector support
+3660	2617	0	deprecated, use @@ instead
+3661	2617	0	deprecated, use @@ instead
+3662	1255	0	implementation of < operator
+3663	1255	0	implementation of <= operator
+3664	1255	0	implementation of = operator
+3665	1255	0	implementation of <> operator
+3666	1255	0	implementation of >= operator
+3667	1255	0	implementation of > operator
+3668	1255	0	less-equal-greater
+3669	1255	0	implementation of && operator
+3670	1255	0	implementation of || operator
+3671	1255	0	implementation of !! operator
+3672	1255	0	number of nodes
+3673	1255	0	show real useful query for GiST index
+3674	2617	0	less than
+3675	2617	0	less than or equal
+3676	2617	0	equal
+3677	2617	0	not equal
+3678	2617	0	greater than or equal
+3679	2617	0	greater than
+3680	2617	0	AND-concatenate
+3681	2617	0	OR-concatenate
+3682	2617	0	NOT tsquery
+3684	1255	0	rewrite tsquery
+3685	1255	0	rewrite tsquery
+3686	1255	0	restriction selectivity of tsvector @@ tsquery
+3687	1255	0	join selectivity of tsvector @@ tsquery
+3688	1255	0	tsvector typanalyze
+3689	1255	0	statistics of tsvector column
+3690	1255	0	statistics of tsvector column
+3691	1255	0	implementation of @> operator
+3692	1255	0	implementation of <@ operator
+3693	2617	0	contains
+3694	2617	0	is contained by
+3695	1255	0	GiST tsquery support
+3696	1255	0	implementation of ^@ operator
+3697	1255	0	GiST tsquery support
+3698	1255	0	GiST tsquery support
+3699	1255	0	GiST tsquery support
+3700	1255	0	GiST tsquery support
+3701	1255	0	GiST tsquery support
+3703	1255	0	relevance
+3704	1255	0	relevance
+3705	1255	0	relevance
+3706	1255	0	relevance
+3707	1255	0	relevance
+3708	1255	0	relevance
+3709	1255	0	relevance
+3710	1255	0	relevance
+3711	1255	0	number of lexemes
+3713	1255	0	get parser's token types
+3714	1255	0	get parser's token types
+3715	1255	0	parse text to tokens
+3716	1255	0	parse text to tokens
+3717	1255	0	(internal)
+3718	1255	0	(internal)
+3719	1255	0	(internal)
+3720	1255	0	(internal)
+3721	1255	0	(internal)
+3722	3601	0	default word parser
+3723	1255	0	normalize one word by dictionary
+3724	1255	0	GIN tsvector support
+3725	1255	0	(internal)
+3726	1255	0	(internal)
+3727	3764	0	simple dictionary: just lower case and check for stopword
+3728	1255	0	(internal)
+3729	1255	0	(internal)
+3730	3764	0	synonym dictionary: replace word by its synonym
+3731	1255	0	(internal)
+3732	1255	0	(internal)
+3733	3764	0	ispell dictionary
+3734	1247	0	registered text search configuration
+3736	1255	0	I/O
+3737	1255	0	I/O
+3738	1255	0	I/O
+3739	1255	0	I/O
+3740	1255	0	(internal)
+3741	1255	0	(internal)
+3742	3764	0	thesaurus dictionary: phrase by phrase substitution
+3743	1255	0	generate headline
+3744	1255	0	generate headline
+3745	1255	0	transform to tsvector
+3746	1255	0	make tsquery
+3747	1255	0	transform to tsquery
+3748	3602	0	simple configuration
+3749	1255	0	transform to tsvector
+3750	1255	0	make tsquery
+3751	1255	0	transform to tsquery
+3752	1255	0	trigger for automatic update of tsvector column
+3753	1255	0	trigger for automatic update of tsvector column
+3754	1255	0	generate headline
+3755	1255	0	generate headline
+3756	1255	0	is text search parser visible in search path?
+3757	1255	0	is text search dictionary visible in search path?
+3758	1255	0	is text search configuration visible in search path?
+3759	1255	0	get current tsearch configuration
+3760	1255	0	implementation of @@ operator
+3761	1255	0	implementation of @@ operator
+3762	2617	0	text search match
+3763	2617	0	text search match
+3765	3600	0	simple dictionary: just lower case and check for stopword
+3768	1255	0	is text search template visible in search path?
+3769	1247	0	registered text search dictionary
+3771	1255	0	I/O
+3772	1255	0	I/O
+3773	1255	0	I/O
+3774	1255	0	I/O
+3775	1255	0	statistics: reset collected statistics shared across the cluster
+3776	1255	0	statistics: reset collected statistics for a single table or index in the current database or shared across all databases in the cluster
+3777	1255	0	statistics: reset collected statistics for a single function in the current database
+3778	1255	0	tablespace location
+3779	1255	0	create a physical replication slot
+3780	1255	0	drop a replication slot
+3781	1255	0	information about replication slots currently in use
+3782	1255	0	get changes from replication slot
+3783	1255	0	get binary changes from replication slot
+3784	1255	0	peek at changes from replication slot
+3785	1255	0	peek at binary changes from replication slot
+3786	1255	0	set up a logical replication slot
+3787	1255	0	map input to jsonb
+3788	1255	0	statistics: timestamp of the current statistics snapshot
+3789	1255	0	clean up GIN pending list
+3790	1255	0	GiST tsvector support (obsolete)
+3791	1255	0	GIN tsvector support (obsolete)
+3792	1255	0	GIN tsvector support (obsolete)
+3793	1255	0	GiST tsquery support (obsolete)
+3795	1255	0	SP-GiST support
+3796	1255	0	SP-GiST support
+3797	1255	0	SP-GiST support
+3798	1255	0	SP-GiST support
+3799	1255	0	SP-GiST support
+3800	1255	0	current logging collector file location
+3801	1255	0	current logging collector file location
+3802	1247	0	Binary JSON
+3803	1255	0	I/O
+3804	1255	0	I/O
+3805	1255	0	I/O
+3806	1255	0	I/O
+3808	1255	0	function argument default
+3809	1255	0	export a snapshot
+3810	1255	0	true if server is in recovery
+3811	1255	0	convert int4 to money
+3812	1255	0	convert int8 to money
+3815	1255	0	is collation visible in search path?
+3816	1255	0	array typanalyze
+3817	1255	0	restriction selectivity for array-containment operators
+3818	1255	0	join selectivity for array-containment operators
+3819	1255	0	view members of a multixactid
+3820	1255	0	current wal flush location
+3821	1255	0	last wal replay location
+3822	1255	0	implementation of / operator
+3823	1255	0	convert money to numeric
+3824	1255	0	convert numeric to money
+3825	2617	0	divide
+3826	1255	0	read text from a file
+3827	1255	0	read bytea from a file
+3828	1255	0	read bytea from a file
+3829	1255	0	is opfamily visible in search path?
+3830	1255	0	timestamp of last replay xact
+3831	1247	0	pseudo-type representing a range over a polymorphic base type
+3832	1255	0	I/O
+3833	1255	0	I/O
+3834	1255	0	I/O
+3835	1255	0	I/O
+3836	1255	0	I/O
+3837	1255	0	I/O
+3838	1247	0	pseudo-type for the result of an event trigger function
+3839	1255	0	get machine-parseable identification of SQL object
+3840	1255	0	int4range constructor
+3841	1255	0	int4range constructor
+3842	1255	0	is a relation insertable/updatable/deletable
+3843	1255	0	is a column updatable
+3844	1255	0	numrange constructor
+3845	1255	0	numrange constructor
+3846	1255	0	construct date
+3847	1255	0	construct time
+3848	1255	0	lower bound of range
+3849	1255	0	upper bound of range
+3850	1255	0	is the range empty?
+3851	1255	0	is the range's lower bound inclusive?
+3852	1255	0	is the range's upper bound inclusive?
+3853	1255	0	is the range's lower bound infinite?
+3854	1255	0	is the range's upper bound infinite?
+3855	1255	0	implementation of = operator
+3856	1255	0	implementation of <> operator
+3857	1255	0	implementation of && operator
+3858	1255	0	implementation of @> operator
+3859	1255	0	implementation of @> operator
+3860	1255	0	implementation of <@ operator
+3861	1255	0	implementation of <@ operator
+3862	1255	0	implementation of -|- operator
+3863	1255	0	implementation of << operator
+3864	1255	0	implementation of >> operator
+3865	1255	0	implementation of &< operator
+3866	1255	0	implementation of &> operator
+3867	1255	0	implementation of + operator
+3868	1255	0	implementation of * operator
+3869	1255	0	implementation of - operator
+3870	1255	0	less-equal-greater
+3871	1255	0	implementation of < operator
+3872	1255	0	implementation of <= operator
+3873	1255	0	implementation of >= operator
+3874	1255	0	implementation of > operator
+3875	1255	0	GiST support
+3876	1255	0	GiST support
+3877	2617	0	starts with
+3878	1255	0	advance logical replication slot
+3879	1255	0	GiST support
+3880	1255	0	GiST support
+3881	1255	0	GiST support
+3882	2617	0	equal
+3883	2617	0	not equal
+3884	2617	0	less than
+3885	2617	0	less than or equal
+3886	2617	0	greater than or equal
+3887	2617	0	greater than
+3888	2617	0	overlaps
+3889	2617	0	contains
+3890	2617	0	contains
+3891	2617	0	is contained by
+3892	2617	0	is contained by
+3893	2617	0	is left of
+3894	2617	0	is right of
+3895	2617	0	overlaps or is left of
+3896	2617	0	overlaps or is right of
+3897	2617	0	is adjacent to
+3898	2617	0	range union
+3899	2617	0	range difference
+3900	2617	0	range intersection
+3902	1255	0	hash a range
+3904	1247	0	range of integers
+3906	1247	0	range of numerics
+3908	1247	0	range of timestamps without time zone
+3910	1247	0	range of timestamps with time zone
+3912	1247	0	range of dates
+3914	1255	0	convert an int4 range to canonical form
+3915	1255	0	convert a date range to canonical form
+3916	1255	0	range typanalyze
+3917	1255	0	planner support for timestamp length coercion
+3918	1255	0	planner support for interval length coercion
+3920	1255	0	GIN array support
+3921	1255	0	GIN tsvector support
+3922	1255	0	float8 difference of two int4 values
+3923	1255	0	float8 difference of two int8 values
+3924	1255	0	float8 difference of two numeric values
+3925	1255	0	float8 difference of two date values
+3926	1247	0	range of bigints
+3928	1255	0	convert an int8 range to canonical form
+3929	1255	0	float8 difference of two timestamp values
+3930	1255	0	float8 difference of two timestamp with time zone values
+3931	1255	0	get jsonb object keys
+3932	1255	0	key value pairs of a jsonb object
+3933	1255	0	tsrange constructor
+3934	1255	0	tsrange constructor
+3935	1255	0	sleep for the specified interval
+3936	1255	0	sleep until the specified time
+3937	1255	0	tstzrange constructor
+3938	1255	0	tstzrange constructor
+3939	1255	0	age of a multi-transaction ID, in multi-transactions before current multi-transaction
+3940	1255	0	get value from jsonb as text with path elements
+3941	1255	0	daterange constructor
+3942	1255	0	daterange constructor
+3943	1255	0	show hardwired default privileges, primarily for use by the information schema
+3944	1255	0	planner support for time length coercion
+3945	1255	0	int8range constructor
+3946	1255	0	int8range constructor
+3947	1255	0	implementation of -> operator
+3948	1255	0	implementation of ->> operator
+3949	1255	0	implementation of -> operator
+3950	1255	0	implementation of ->> operator
+3951	1255	0	get value from json with path elements
+3952	1255	0	brin: standalone scan new table pages
+3953	1255	0	get value from json as text with path elements
+3954	1255	0	get OID-based object address from name/args arrays
+3955	1255	0	key value pairs of a json object
+3956	1255	0	length of json array
+3957	1255	0	get json object keys
+3958	1255	0	key value pairs of a json object
+3959	1255	0	key value pairs of a json object
+3960	1255	0	get record fields from a json object
+3961	1255	0	get set of records with fields from a json array of objects
+3962	2617	0	get json object field
+3963	2617	0	get json object field as text
+3964	2617	0	get json array element
+3965	2617	0	get json array element as text
+3966	2617	0	get value from json with path elements
+3967	2617	0	get value from json as text with path elements
+3968	1255	0	get the type of a json value
+3969	1255	0	elements of json array
+3970	1255	0	aggregate transition function
+3971	1255	0	aggregate transition function
+3972	1255	0	discrete percentile
+3973	1255	0	aggregate final function
+3974	1255	0	continuous distribution percentile
+3975	1255	0	aggregate final function
+3976	1255	0	continuous distribution percentile
+3977	1255	0	aggregate final function
+3978	1255	0	multiple discrete percentiles
+3979	1255	0	aggregate final function
+3980	1255	0	multiple continuous percentiles
+3981	1255	0	aggregate final function
+3982	1255	0	multiple continuous percentiles
+3983	1255	0	aggregate final function
+3984	1255	0	most common value
+3985	1255	0	aggregate final function
+3986	1255	0	rank of hypothetical row
+3987	1255	0	aggregate final function
+3988	1255	0	fractional rank of hypothetical row
+3989	1255	0	aggregate final function
+3990	1255	0	cumulative distribution of hypothetical row
+3991	1255	0	aggregate final function
+3992	1255	0	rank of hypothetical row without gaps
+3993	1255	0	aggregate final function
+3994	1255	0	planner support for generate_series
+3995	1255	0	planner support for generate_series
+3996	1255	0	planner support for array_unnest
+3998	1255	0	GiST support
+3999	1255	0	brin: standalone scan new table pages
+4000	2601	0	SP-GiST index access method
+4001	1255	0	I/O
+4002	1255	0	I/O
+4003	1255	0	I/O
+4004	1255	0	I/O
+4005	1255	0	jsonpath exists test
+4006	1255	0	jsonpath query
+4007	1255	0	jsonpath query wrapped into array
+4008	1255	0	jsonpath query first item
+4009	1255	0	jsonpath match
+4010	1255	0	implementation of @? operator
+4011	1255	0	implementation of @@ operator
+4012	2617	0	jsonpath exists
+4013	2617	0	jsonpath match
+4014	1255	0	brin: desummarize page range
+4018	1255	0	SP-GiST support for quad tree over point
+4019	1255	0	SP-GiST support for quad tree over point
+4020	1255	0	SP-GiST support for quad tree over point
+4021	1255	0	SP-GiST support for quad tree over point
+4022	1255	0	SP-GiST support for quad tree and k-d tree over point
+4023	1255	0	SP-GiST support for k-d tree over point
+4024	1255	0	SP-GiST support for k-d tree over point
+4025	1255	0	SP-GiST support for k-d tree over point
+4026	1255	0	SP-GiST support for k-d tree over point
+4027	1255	0	SP-GiST support for radix tree over text
+4028	1255	0	SP-GiST support for radix tree over text
+4029	1255	0	SP-GiST support for radix tree over text
+4030	1255	0	SP-GiST support for radix tree over text
+4031	1255	0	SP-GiST support for radix tree over text
+4032	1255	0	sequence last value
+4035	2617	0	overlaps or is right of
+4038	1255	0	implementation of <> operator
+4039	1255	0	implementation of < operator
+4040	1255	0	implementation of > operator
+4041	1255	0	implementation of <= operator
+4042	1255	0	implementation of >= operator
+4043	1255	0	implementation of = operator
+4044	1255	0	less-equal-greater
+4045	1255	0	hash
+4046	1255	0	implementation of @> operator
+4047	1255	0	implementation of ? operator
+4048	1255	0	implementation of ?| operator
+4049	1255	0	implementation of ?& operator
+4050	1255	0	implementation of <@ operator
+4051	1255	0	aggregate transition function
+4052	1255	0	aggregate final function
+4053	1255	0	concatenate aggregate input into an array
+4057	1255	0	the smallest range which includes both of the given ranges
+4063	1255	0	the smallest network which includes both of the given networks
+4067	1255	0	bounding box of two boxes
+4071	1255	0	are the addresses from the same family?
+4072	1247	0	JSON path
+4083	1255	0	for use by pg_upgrade
+4084	1255	0	I/O
+4085	1255	0	I/O
+4086	1255	0	convert namespace name to regnamespace
+4087	1255	0	I/O
+4088	1255	0	I/O
+4089	1247	0	registered namespace
+4091	1255	0	convert point to empty box
+4092	1255	0	I/O
+4093	1255	0	convert role name to regrole
+4094	1255	0	I/O
+4095	1255	0	I/O
+4096	1247	0	registered role
+4098	1255	0	I/O
+4099	1255	0	rotate log file - old version for adminpack 1.0
+4100	1255	0	read text from a file - old version for adminpack 1.0
+4101	1255	0	for use by pg_upgrade
+4105	1255	0	BRIN inclusion support
+4106	1255	0	BRIN inclusion support
+4107	1255	0	BRIN inclusion support
+4108	1255	0	BRIN inclusion support
+4110	1255	0	I/O
+4111	1255	0	I/O
+4112	1255	0	MACADDR8 manufacturer fields
+4113	1255	0	implementation of = operator
+4114	1255	0	implementation of < operator
+4115	1255	0	implementation of <= operator
+4116	1255	0	implementation of > operator
+4117	1255	0	implementation of >= operator
+4118	1255	0	implementation of <> operator
+4119	1255	0	less-equal-greater
+4120	1255	0	implementation of ~ operator
+4121	1255	0	implementation of & operator
+4122	1255	0	implementation of | operator
+4123	1255	0	convert macaddr to macaddr8
+4124	1255	0	convert macaddr8 to macaddr
+4125	1255	0	set 7th bit in macaddr8
+4126	1255	0	window RANGE support
+4127	1255	0	window RANGE support
+4128	1255	0	window RANGE support
+4129	1255	0	window RANGE support
+4130	1255	0	window RANGE support
+4131	1255	0	window RANGE support
+4132	1255	0	window RANGE support
+4133	1255	0	window RANGE support
+4134	1255	0	window RANGE support
+4135	1255	0	window RANGE support
+4136	1255	0	window RANGE support
+4137	1255	0	window RANGE support
+4138	1255	0	window RANGE support
+4139	1255	0	window RANGE support
+4140	1255	0	window RANGE support
+4141	1255	0	window RANGE support
+4142	2617	0	overlaps or is right of
+4161	2617	0	is above
+4162	2617	0	is below
+4179	2617	0	is adjacent to
+4180	2617	0	is adjacent to
+4187	1255	0	larger of two
+4188	1255	0	smaller of two
+4189	1255	0	maximum value of all pg_lsn input values
+4190	1255	0	minimum value of all pg_lsn input values
+4191	1247	0	registered collation
+4193	1255	0	I/O
+4194	1255	0	I/O
+4195	1255	0	convert classname to regcollation
+4196	1255	0	I/O
+4197	1255	0	I/O
+4198	2617	0	is adjacent to
+4201	1255	0	generate headline from jsonb
+4202	1255	0	generate headline from jsonb
+4203	1255	0	generate headline from jsonb
+4204	1255	0	generate headline from jsonb
+4205	1255	0	generate headline from json
+4206	1255	0	generate headline from json
+4207	1255	0	generate headline from json
+4208	1255	0	generate headline from json
+4209	1255	0	transform string values from jsonb to tsvector
+4210	1255	0	transform string values from json to tsvector
+4211	1255	0	transform string values from jsonb to tsvector
+4212	1255	0	transform string values from json to tsvector
+4213	1255	0	transform specified values from jsonb to tsvector
+4214	1255	0	transform specified values from jsonb to tsvector
+4215	1255	0	transform specified values from json to tsvector
+4216	1255	0	transform specified values from json to tsvector
+4220	1255	0	copy a physical replication slot, changing temporality
+4221	1255	0	copy a physical replication slot
+4222	1255	0	copy a logical replication slot, changing temporality and plugin
+4223	1255	0	copy a logical replication slot, changing temporality
+4224	1255	0	copy a logical replication slot
+4226	1255	0	I/O
+4227	1255	0	I/O
+4228	1255	0	the smallest range which includes the whole multirange
+4229	1255	0	I/O
+4230	1255	0	I/O
+4231	1255	0	I/O
+4232	1255	0	I/O
+4233	1255	0	I/O
+4234	1255	0	I/O
+4235	1255	0	lower bound of multirange
+4236	1255	0	upper bound of multirange
+4237	1255	0	is the multirange empty?
+4238	1255	0	is the multirange's lower bound inclusive?
+4239	1255	0	is the multirange's upper bound inclusive?
+4240	1255	0	is the multirange's lower bound infinite?
+4241	1255	0	is the multirange's upper bound infinite?
+4242	1255	0	multirange typanalyze
+4243	1255	0	restriction selectivity for multirange operators
+4244	1255	0	implementation of = operator
+4245	1255	0	implementation of <> operator
+4246	1255	0	implementation of && operator
+4247	1255	0	implementation of && operator
+4248	1255	0	implementation of && operator
+4249	1255	0	implementation of @> operator
+4250	1255	0	implementation of @> operator
+4251	1255	0	implementation of @> operator
+4252	1255	0	implementation of <@ operator
+4253	1255	0	implementation of <@ operator
+4254	1255	0	implementation of <@ operator
+4255	1255	0	implementation of -|- operator
+4256	1255	0	implementation of -|- operator
+4257	1255	0	implementation of -|- operator
+4258	1255	0	implementation of << operator
+4259	1255	0	implementation of << operator
+4260	1255	0	implementation of << operator
+4261	1255	0	implementation of >> operator
+4262	1255	0	implementation of >> operator
+4263	1255	0	implementation of >> operator
+4264	1255	0	implementation of &< operator
+4265	1255	0	implementation of &< operator
+4266	1255	0	implementation of &< operator
+4267	1255	0	implementation of &> operator
+4268	1255	0	implementation of &> operator
+4269	1255	0	implementation of &> operator
+4270	1255	0	implementation of + operator
+4271	1255	0	implementation of - operator
+4272	1255	0	implementation of * operator
+4273	1255	0	less-equal-greater
+4274	1255	0	implementation of < operator
+4275	1255	0	implementation of <= operator
+4276	1255	0	implementation of >= operator
+4277	1255	0	implementation of > operator
+4278	1255	0	hash a multirange
+4279	1255	0	hash a multirange
+4280	1255	0	int4multirange constructor
+4281	1255	0	int4multirange constructor
+4282	1255	0	int4multirange constructor
+4283	1255	0	nummultirange constructor
+4284	1255	0	nummultirange constructor
+4285	1255	0	nummultirange constructor
+4286	1255	0	tsmultirange constructor
+4287	1255	0	tsmultirange constructor
+4288	1255	0	tsmultirange constructor
+4289	1255	0	tstzmultirange constructor
+4290	1255	0	tstzmultirange constructor
+4291	1255	0	tstzmultirange constructor
+4292	1255	0	datemultirange constructor
+4293	1255	0	datemultirange constructor
+4294	1255	0	datemultirange constructor
+4295	1255	0	int8multirange constructor
+4296	1255	0	int8multirange constructor
+4297	1255	0	int8multirange constructor
+4298	1255	0	anymultirange cast
+4299	1255	0	aggregate transition function
+4300	1255	0	aggregate final function
+4301	1255	0	combine aggregate input into a multirange
+4302	1255	0	internal conversion function for KOI8R to MULE_INTERNAL
+4303	1255	0	internal conversion function for MULE_INTERNAL to KOI8R
+4304	1255	0	internal conversion function for ISO-8859-5 to MULE_INTERNAL
+4305	1255	0	internal conversion function for MULE_INTERNAL to ISO-8859-5
+4306	1255	0	internal conversion function for WIN1251 to MULE_INTERNAL
+4307	1255	0	internal conversion function for MULE_INTERNAL to WIN1251
+4308	1255	0	internal conversion function for WIN866 to MULE_INTERNAL
+4309	1255	0	internal conversion function for MULE_INTERNAL to WIN866
+4310	1255	0	internal conversion function for KOI8R to WIN1251
+4311	1255	0	internal conversion function for WIN1251 to KOI8R
+4312	1255	0	internal conversion function for KOI8R to WIN866
+4313	1255	0	internal conversion function for WIN866 to KOI8R
+4314	1255	0	internal conversion function for WIN866 to WIN1251
+4315	1255	0	internal conversion function for WIN1251 to WIN866
+4316	1255	0	internal conversion function for ISO-8859-5 to KOI8R
+4317	1255	0	internal conversion function for KOI8R to ISO-8859-5
+4318	1255	0	internal conversion function for ISO-8859-5 to WIN1251
+4319	1255	0	internal conversion function for WIN1251 to ISO-8859-5
+4320	1255	0	internal conversion function for ISO-8859-5 to WIN866
+4321	1255	0	internal conversion function for WIN866 to ISO-8859-5
+4322	1255	0	internal conversion function for EUC_CN to MULE_INTERNAL
+4323	1255	0	internal conversion function for MULE_INTERNAL to EUC_CN
+4324	1255	0	internal conversion function for EUC_JP to SJIS
+4325	1255	0	internal conversion function for SJIS to EUC_JP
+4326	1255	0	internal conversion function for EUC_JP to MULE_INTERNAL
+4327	1255	0	internal conversion function for SJIS to MULE_INTERNAL
+4328	1255	0	internal conversion function for MULE_INTERNAL to EUC_JP
+4329	1255	0	internal conversion function for MULE_INTERNAL to SJIS
+4330	1255	0	internal conversion function for EUC_KR to MULE_INTERNAL
+4331	1255	0	internal conversion function for MULE_INTERNAL to EUC_KR
+4332	1255	0	internal conversion function for EUC_TW to BIG5
+4333	1255	0	internal conversion function for BIG5 to EUC_TW
+4334	1255	0	internal conversion function for EUC_TW to MULE_INTERNAL
+4335	1255	0	internal conversion function for BIG5 to MULE_INTERNAL
+4336	1255	0	internal conversion function for MULE_INTERNAL to EUC_TW
+4337	1255	0	internal conversion function for MULE_INTERNAL to BIG5
+4338	1255	0	internal conversion function for LATIN2 to MULE_INTERNAL
+4339	1255	0	internal conversion function for MULE_INTERNAL to LATIN2
+4340	1255	0	internal conversion function for WIN1250 to MULE_INTERNAL
+4341	1255	0	internal conversion function for MULE_INTERNAL to WIN1250
+4342	1255	0	internal conversion function for LATIN2 to WIN1250
+4343	1255	0	internal conversion function for WIN1250 to LATIN2
+4344	1255	0	internal conversion function for LATIN1 to MULE_INTERNAL
+4345	1255	0	internal conversion function for MULE_INTERNAL to LATIN1
+4346	1255	0	internal conversion function for LATIN3 to MULE_INTERNAL
+4347	1255	0	internal conversion function for MULE_INTERNAL to LATIN3
+4348	1255	0	internal conversion function for LATIN4 to MULE_INTERNAL
+4349	1255	0	internal conversion function for MULE_INTERNAL to LATIN4
+4350	1255	0	Unicode normalization
+4351	1255	0	check Unicode normalization
+4352	1255	0	internal conversion function for BIG5 to UTF8
+4353	1255	0	internal conversion function for UTF8 to BIG5
+4354	1255	0	internal conversion function for UTF8 to KOI8R
+4355	1255	0	internal conversion function for KOI8R to UTF8
+4356	1255	0	internal conversion function for UTF8 to KOI8U
+4357	1255	0	internal conversion function for KOI8U to UTF8
+4358	1255	0	internal conversion function for UTF8 to WIN
+4359	1255	0	internal conversion function for WIN to UTF8
+4360	1255	0	internal conversion function for EUC_CN to UTF8
+4361	1255	0	internal conversion function for UTF8 to EUC_CN
+4362	1255	0	internal conversion function for EUC_JP to UTF8
+4363	1255	0	internal conversion function for UTF8 to EUC_JP
+4364	1255	0	internal conversion function for EUC_KR to UTF8
+4365	1255	0	internal conversion function for UTF8 to EUC_KR
+4366	1255	0	internal conversion function for EUC_TW to UTF8
+4367	1255	0	internal conversion function for UTF8 to EUC_TW
+4368	1255	0	internal conversion function for GB18030 to UTF8
+4369	1255	0	internal conversion function for UTF8 to GB18030
+4370	1255	0	internal conversion function for GBK to UTF8
+4371	1255	0	internal conversion function for UTF8 to GBK
+4372	1255	0	internal conversion function for UTF8 to ISO-8859 2-16
+4373	1255	0	internal conversion function for ISO-8859 2-16 to UTF8
+4374	1255	0	internal conversion function for LATIN1 to UTF8
+4375	1255	0	internal conversion function for UTF8 to LATIN1
+4376	1255	0	internal conversion function for JOHAB to UTF8
+4377	1255	0	internal conversion function for UTF8 to JOHAB
+4378	1255	0	internal conversion function for SJIS to UTF8
+4379	1255	0	internal conversion function for UTF8 to SJIS
+4380	1255	0	internal conversion function for UHC to UTF8
+4381	1255	0	internal conversion function for UTF8 to UHC
+4382	1255	0	internal conversion function for EUC_JIS_2004 to UTF8
+4383	1255	0	internal conversion function for UTF8 to EUC_JIS_2004
+4384	1255	0	internal conversion function for SHIFT_JIS_2004 to UTF8
+4385	1255	0	internal conversion function for UTF8 to SHIFT_JIS_2004
+4386	1255	0	internal conversion function for EUC_JIS_2004 to SHIFT_JIS_2004
+4387	1255	0	internal conversion function for SHIFT_JIS_2004 to EUC_JIS_2004
+4388	1255	0	range aggregate by intersecting
+4389	1255	0	range aggregate by intersecting
+4390	1255	0	for use by pg_upgrade
+4391	1255	0	for use by pg_upgrade
+4392	2617	0	multirange union
+4393	2617	0	multirange minus
+4394	2617	0	multirange intersect
+4395	2617	0	is left of
+4396	2617	0	is left of
+4397	2617	0	is left of
+4398	2617	0	is right of
+4399	2617	0	is right of
+4400	2617	0	is right of
+4401	1255	0	range aggregate by intersecting
+4402	2607	0	conversion for KOI8R to MULE_INTERNAL
+4403	2607	0	conversion for MULE_INTERNAL to KOI8R
+4404	2607	0	conversion for ISO-8859-5 to MULE_INTERNAL
+4405	2607	0	conversion for MULE_INTERNAL to ISO-8859-5
+4406	2607	0	conversion for WIN1251 to MULE_INTERNAL
+4407	2607	0	conversion for MULE_INTERNAL to WIN1251
+4408	2607	0	conversion for WIN866 to MULE_INTERNAL
+4409	2607	0	conversion for MULE_INTERNAL to WIN866
+4410	2607	0	conversion for KOI8R to WIN1251
+4411	2607	0	conversion for WIN1251 to KOI8R
+4412	2607	0	conversion for KOI8R to WIN866
+4413	2607	0	conversion for WIN866 to KOI8R
+4414	2607	0	conversion for WIN866 to WIN1251
+4415	2607	0	conversion for WIN1251 to WIN866
+4416	2607	0	conversion for ISO-8859-5 to KOI8R
+4417	2607	0	conversion for KOI8R to ISO-8859-5
+4418	2607	0	conversion for ISO-8859-5 to WIN1251
+4419	2607	0	conversion for WIN1251 to ISO-8859-5
+4420	2607	0	conversion for ISO-8859-5 to WIN866
+4421	2607	0	conversion for WIN866 to ISO-8859-5
+4422	2607	0	conversion for EUC_CN to MULE_INTERNAL
+4423	2607	0	conversion for MULE_INTERNAL to EUC_CN
+4424	2607	0	conversion for EUC_JP to SJIS
+4425	2607	0	conversion for SJIS to EUC_JP
+4426	2607	0	conversion for EUC_JP to MULE_INTERNAL
+4427	2607	0	conversion for SJIS to MULE_INTERNAL
+4428	2607	0	conversion for MULE_INTERNAL to EUC_JP
+4429	2607	0	conversion for MULE_INTERNAL to SJIS
+4430	2607	0	conversion for EUC_KR to MULE_INTERNAL
+4431	2607	0	conversion for MULE_INTERNAL to EUC_KR
+4432	2607	0	conversion for EUC_TW to BIG5
+4433	2607	0	conversion for BIG5 to EUC_TW
+4434	2607	0	conversion for EUC_TW to MULE_INTERNAL
+4435	2607	0	conversion for BIG5 to MULE_INTERNAL
+4436	2607	0	conversion for MULE_INTERNAL to EUC_TW
+4437	2607	0	conversion for MULE_INTERNAL to BIG5
+4438	2607	0	conversion for LATIN2 to MULE_INTERNAL
+4439	2607	0	conversion for MULE_INTERNAL to LATIN2
+4440	2607	0	conversion for WIN1250 to MULE_INTERNAL
+4441	2607	0	conversion for MULE_INTERNAL to WIN1250
+4442	2607	0	conversion for LATIN2 to WIN1250
+4443	2607	0	conversion for WIN1250 to LATIN2
+4444	2607	0	conversion for LATIN1 to MULE_INTERNAL
+4445	2607	0	conversion for MULE_INTERNAL to LATIN1
+4446	2607	0	conversion for LATIN3 to MULE_INTERNAL
+4447	2607	0	conversion for MULE_INTERNAL to LATIN3
+4448	2607	0	conversion for LATIN4 to MULE_INTERNAL
+4449	2607	0	conversion for MULE_INTERNAL to LATIN4
+4450	1255	0	range aggregate by intersecting
+4451	1247	0	multirange of integers
+4452	2607	0	conversion for BIG5 to UTF8
+4453	2607	0	conversion for UTF8 to BIG5
+4454	2607	0	conversion for UTF8 to KOI8R
+4455	2607	0	conversion for KOI8R to UTF8
+4456	2607	0	conversion for UTF8 to KOI8U
+4457	2607	0	conversion for KOI8U to UTF8
+4458	2607	0	conversion for UTF8 to WIN866
+4459	2607	0	conversion for WIN866 to UTF8
+4460	2607	0	conversion for UTF8 to WIN874
+4461	2607	0	conversion for WIN874 to UTF8
+4462	2607	0	conversion for UTF8 to WIN1250
+4463	2607	0	conversion for WIN1250 to UTF8
+4464	2607	0	conversion for UTF8 to WIN1251
+4465	2607	0	conversion for WIN1251 to UTF8
+4466	2607	0	conversion for UTF8 to WIN1252
+4467	2607	0	conversion for WIN1252 to UTF8
+4468	2607	0	conversion for UTF8 to WIN1253
+4469	2607	0	conversion for WIN1253 to UTF8
+4470	2607	0	conversion for UTF8 to WIN1254
+4471	2607	0	conversion for WIN1254 to UTF8
+4472	2607	0	conversion for UTF8 to WIN1255
+4473	2607	0	conversion for WIN1255 to UTF8
+4474	2607	0	conversion for UTF8 to WIN1256
+4475	2607	0	conversion for WIN1256 to UTF8
+4476	2607	0	conversion for UTF8 to WIN1257
+4477	2607	0	conversion for WIN1257 to UTF8
+4478	2607	0	conversion for UTF8 to WIN1258
+4479	2607	0	conversion for WIN1258 to UTF8
+4480	2607	0	conversion for EUC_CN to UTF8
+4481	2607	0	conversion for UTF8 to EUC_CN
+4482	2607	0	conversion for EUC_JP to UTF8
+4483	2607	0	conversion for UTF8 to EUC_JP
+4484	2607	0	conversion for EUC_KR to UTF8
+4485	2607	0	conversion for UTF8 to EUC_KR
+4486	2607	0	conversion for EUC_TW to UTF8
+4487	2607	0	conversion for UTF8 to EUC_TW
+4488	2607	0	conversion for GB18030 to UTF8
+4489	2607	0	conversion for UTF8 to GB18030
+4490	2607	0	conversion for GBK to UTF8
+4491	2607	0	conversion for UTF8 to GBK
+4492	2607	0	conversion for UTF8 to LATIN2
+4493	2607	0	conversion for LATIN2 to UTF8
+4494	2607	0	conversion for UTF8 to LATIN3
+4495	2607	0	conversion for LATIN3 to UTF8
+4496	2607	0	conversion for UTF8 to LATIN4
+4497	2607	0	conversion for LATIN4 to UTF8
+4498	2607	0	conversion for UTF8 to LATIN5
+4499	2607	0	conversion for LATIN5 to UTF8
+4500	2607	0	conversion for UTF8 to LATIN6
+4501	2607	0	conversion for LATIN6 to UTF8
+4502	2607	0	conversion for UTF8 to LATIN7
+4503	2607	0	conversion for LATIN7 to UTF8
+4504	2607	0	conversion for UTF8 to LATIN8
+4505	2607	0	conversion for LATIN8 to UTF8
+4506	2607	0	conversion for UTF8 to LATIN9
+4507	2607	0	conversion for LATIN9 to UTF8
+4508	2607	0	conversion for UTF8 to LATIN10
+4509	2607	0	conversion for LATIN10 to UTF8
+4510	2607	0	conversion for UTF8 to ISO-8859-5
+4511	2607	0	conversion for ISO-8859-5 to UTF8
+4512	2607	0	conversion for UTF8 to ISO-8859-6
+4513	2607	0	conversion for ISO-8859-6 to UTF8
+4514	2607	0	conversion for UTF8 to ISO-8859-7
+4515	2607	0	conversion for ISO-8859-7 to UTF8
+4516	2607	0	conversion for UTF8 to ISO-8859-8
+4517	2607	0	conversion for ISO-8859-8 to UTF8
+4518	2607	0	conversion for LATIN1 to UTF8
+4519	2607	0	conversion for UTF8 to LATIN1
+4520	2607	0	conversion for JOHAB to UTF8
+4521	2607	0	conversion for UTF8 to JOHAB
+4522	2607	0	conversion for SJIS to UTF8
+4523	2607	0	conversion for UTF8 to SJIS
+4524	2607	0	conversion for UHC to UTF8
+4525	2607	0	conversion for UTF8 to UHC
+4526	2607	0	conversion for EUC_JIS_2004 to UTF8
+4527	2607	0	conversion for UTF8 to EUC_JIS_2004
+4528	2607	0	conversion for SHIFT_JIS_2004 to UTF8
+4529	2607	0	conversion for UTF8 to SHIFT_JIS_2004
+4530	2607	0	conversion for EUC_JIS_2004 to SHIFT_JIS_2004
+4531	2607	0	conversion for SHIFT_JIS_2004 to EUC_JIS_2004
+4532	1247	0	multirange of numerics
+4533	1247	0	multirange of timestamps without time zone
+4534	1247	0	multirange of timestamps with time zone
+4535	1247	0	multirange of dates
+4536	1247	0	multirange of bigints
+4537	1247	0	pseudo-type representing a polymorphic base type that is a multirange
+4538	1247	0	pseudo-type representing a multirange over a polymorphic common type
+4539	2617	0	contains
+4540	2617	0	is contained by
+4541	1255	0	implementation of @> operator
+4542	1255	0	implementation of <@ operator
+4543	1255	0	log memory contexts of the specified backend
+4545	1255	0	for use by pg_upgrade
+4546	1255	0	for use by pg_upgrade
+4547	1255	0	for use by pg_upgrade
+4548	1255	0	for use by pg_upgrade
+4566	1255	0	return Oid of the table getting rewritten
+4567	1255	0	return reason code for table getting rewritten
+4568	1255	0	list DDL actions being executed by the current command
+4591	1255	0	BRIN bloom support
+4592	1255	0	BRIN bloom support
+4593	1255	0	BRIN bloom support
+4594	1255	0	BRIN bloom support
+4595	1255	0	BRIN bloom support
+4596	1255	0	I/O
+4597	1255	0	I/O
+4598	1255	0	I/O
+4599	1255	0	I/O
+4600	1247	0	BRIN bloom summary
+4601	1247	0	BRIN minmax-multi summary
+4616	1255	0	BRIN multi minmax support
+4617	1255	0	BRIN multi minmax support
+4618	1255	0	BRIN multi minmax support
+4619	1255	0	BRIN multi minmax support
+4620	1255	0	BRIN multi minmax support
+4621	1255	0	BRIN multi minmax int2 distance
+4622	1255	0	BRIN multi minmax int4 distance
+4623	1255	0	BRIN multi minmax int8 distance
+4624	1255	0	BRIN multi minmax float4 distance
+4625	1255	0	BRIN multi minmax float8 distance
+4626	1255	0	BRIN multi minmax numeric distance
+4627	1255	0	BRIN multi minmax tid distance
+4628	1255	0	BRIN multi minmax uuid distance
+4629	1255	0	BRIN multi minmax date distance
+4630	1255	0	BRIN multi minmax time distance
+4631	1255	0	BRIN multi minmax interval distance
+4632	1255	0	BRIN multi minmax timetz distance
+4633	1255	0	BRIN multi minmax pg_lsn distance
+4634	1255	0	BRIN multi minmax macaddr distance
+4635	1255	0	BRIN multi minmax macaddr8 distance
+4636	1255	0	BRIN multi minmax inet distance
+4637	1255	0	BRIN multi minmax timestamp distance
+4638	1255	0	I/O
+4639	1255	0	I/O
+4640	1255	0	I/O
+4641	1255	0	I/O
+5001	1255	0	transform to tsquery
+5003	1255	0	implementation of <-> operator
+5004	1255	0	phrase-concatenate with distance
+5005	2617	0	phrase-concatenate
+5006	1255	0	transform to tsquery
+5007	1255	0	transform to tsquery
+5009	1255	0	transform to tsquery
+5010	1255	0	SP-GiST support for quad tree over 2-D types represented by their bounding boxes
+5011	1255	0	SP-GiST support for quad tree over polygons
+5012	1255	0	SP-GiST support for quad tree over box
+5013	1255	0	SP-GiST support for quad tree over box
+5014	1255	0	SP-GiST support for quad tree over box
+5015	1255	0	SP-GiST support for quad tree over box
+5016	1255	0	SP-GiST support for quad tree over box
+5017	1247	0	multivariate MCV list
+5018	1255	0	I/O
+5019	1255	0	I/O
+5020	1255	0	I/O
+5021	1255	0	I/O
+5022	1255	0	implementation of + operator
+5023	1255	0	implementation of + operator
+5024	1255	0	implementation of - operator
+5025	2617	0	add
+5026	2617	0	add
+5027	2617	0	subtract
+5028	1255	0	hash partition CHECK constraint
+5029	1255	0	list files in the pgsql_tmp directory
+5030	1255	0	list files in the pgsql_tmp directory
+5031	1255	0	list of files in the archive_status directory
+5033	1255	0	sort support
+5034	1255	0	implementation of < operator
+5035	1255	0	implementation of > operator
+5036	1255	0	implementation of <= operator
+5037	1255	0	implementation of >= operator
+5038	1247	0	snapshot
+5040	1255	0	restriction selectivity for generic matching operators
+5041	1255	0	join selectivity for generic matching operators
+5042	1255	0	minimum scale needed to represent the value
+5043	1255	0	numeric with minimum scale needed to represent the value
+5044	1255	0	greatest common divisor
+5045	1255	0	greatest common divisor
+5046	1255	0	least common multiple
+5047	1255	0	least common multiple
+5048	1255	0	greatest common divisor
+5049	1255	0	least common multiple
+5050	1255	0	equal image
+5051	1255	0	equal image
+5052	1255	0	allocations from the main shared memory segment
+5053	1255	0	statistics: number of tuples inserted since last vacuum
+5054	1255	0	Set part of a jsonb, handle NULL value
+5055	1255	0	I/O
+5056	1255	0	I/O
+5057	1255	0	I/O
+5058	1255	0	I/O
+5059	1255	0	get current transaction ID
+5060	1255	0	get current transaction ID
+5061	1255	0	get current snapshot
+5062	1255	0	get xmin of snapshot
+5063	1255	0	get xmax of snapshot
+5064	1255	0	get set of in-progress transactions in snapshot
+5065	1255	0	is xid8 visible in snapshot?
+5066	1255	0	commit status of transaction
+5068	2617	0	equal
+5069	1247	0	full transaction id
+5070	1255	0	I/O
+5071	1255	0	convert xid8 to xid
+5072	2617	0	not equal
+5073	2617	0	less than
+5074	2617	0	greater than
+5075	2617	0	less than or equal
+5076	2617	0	greater than or equal
+5077	1247	0	pseudo-type representing a polymorphic common type
+5078	1247	0	pseudo-type representing an array of polymorphic common type elements
+5079	1247	0	pseudo-type representing a polymorphic common type that is not an array
+5080	1247	0	pseudo-type representing a range over a polymorphic common type
+5081	1255	0	I/O
+5082	1255	0	I/O
+5083	1255	0	I/O
+5084	1255	0	implementation of = operator
+5085	1255	0	implementation of <> operator
+5086	1255	0	I/O
+5087	1255	0	I/O
+5088	1255	0	I/O
+5089	1255	0	I/O
+5090	1255	0	I/O
+5091	1255	0	I/O
+5092	1255	0	I/O
+5093	1255	0	I/O
+5094	1255	0	I/O
+5095	1255	0	I/O
+5096	1255	0	less-equal-greater
+5097	1255	0	larger of two
+5098	1255	0	smaller of two
+5099	1255	0	maximum value of all xid8 input values
+5100	1255	0	minimum value of all xid8 input values
+6003	1255	0	create a replication origin
+6004	1255	0	drop replication origin identified by its name
+6005	1255	0	translate the replication origin's name to its id
+6006	1255	0	configure session to maintain replication progress tracking for the passed in origin
+6007	1255	0	teardown configured replication progress tracking
+6008	1255	0	is a replication origin configured in this session
+6009	1255	0	get the replication progress of the current session
+6010	1255	0	setup the transaction's origin lsn and timestamp
+6011	1255	0	reset the transaction's origin lsn and timestamp
+6012	1255	0	advance replication origin to specific location
+6013	1255	0	get an individual replication origin's replication progress
+6014	1255	0	get progress for all replication origins
+6098	1255	0	jsonb subscripting logic
+6103	1255	0	convert numeric to pg_lsn
+6118	1255	0	statistics: information about subscription
+6119	1255	0	get information of tables in a publication
+6120	1255	0	oid of replica identity index if any
+6121	1255	0	returns whether a relation can be part of a publication
+6154	1255	0	GiST support
+6156	1255	0	GiST support
+6159	1255	0	list of catalog foreign key relationships
+6160	1255	0	split delimited text
+6161	1255	0	split delimited text, with null string
+6162	1255	0	number of set bits
+6163	1255	0	number of set bits
+6164	1255	0	bitwise-xor smallint aggregate
+6165	1255	0	bitwise-xor integer aggregate
+6166	1255	0	bitwise-xor bigint aggregate
+6167	1255	0	bitwise-xor bit aggregate
+6168	1255	0	get commit timestamp and replication origin of a transaction
+6169	1255	0	statistics: information about replication slot
+6170	1255	0	statistics: reset collected statistics for a single replication slot
+6172	1255	0	remove last N elements of array
+6173	1255	0	extended statistics expressions
+6174	1255	0	extended statistics columns
+6177	1255	0	bin timestamp into specified interval
+6178	1255	0	bin timestamp with time zone into specified interval
+6179	1255	0	standard array subscripting support
+6180	1255	0	raw array subscripting support
+6183	1255	0	debug function for text search configuration
+6184	1255	0	debug function for current text search configuration
+6185	1255	0	statistics: session time, in milliseconds
+6186	1255	0	statistics: session active time, in milliseconds
+6187	1255	0	statistics: session idle in transaction time, in milliseconds
+6188	1255	0	statistics: total number of sessions
+6189	1255	0	statistics: number of sessions disconnected by the client closing the network connection
+6190	1255	0	statistics: number of sessions disconnected by fatal errors
+6191	1255	0	statistics: number of sessions killed by administrative action
+6192	1255	0	hash
+6193	1255	0	hash
+6195	1255	0	trim selected bytes from left end of string
+6196	1255	0	trim selected bytes from right end of string
+6197	1255	0	function SQL body
+6198	1255	0	unescape Unicode characters
+6199	1255	0	extract field from date
+6200	1255	0	extract field from time
+6201	1255	0	extract field from time with time zone
+6202	1255	0	extract field from timestamp
+6203	1255	0	extract field from timestamp with time zone
+6204	1255	0	extract field from interval
+6205	1255	0	user privilege on parameter by username, parameter name
+6206	1255	0	user privilege on parameter by user oid, parameter name
+6207	1255	0	current user privilege on parameter by parameter name
+6224	1255	0	get resource managers loaded in system
+6225	1255	0	aggregate transition function
+6226	1255	0	aggregate final function
+6227	1255	0	combine aggregate input into a multirange
+6230	1255	0	statistics: check if a stats object exists
+6231	1255	0	statistics: information about subscription stats
+6232	1255	0	statistics: reset collected statistics for a single subscription
+6233	1255	0	planner support for row_number run condition
+6234	1255	0	planner support for rank run condition
+6235	1255	0	planner support for dense rank run condition
+6236	1255	0	planner support for count run condition
+6240	1255	0	return flags for specified GUC
+6241	1255	0	stop making pinned objects during initdb
+6242	1255	0	planner support for text_starts_with
+6248	1255	0	statistics: information about WAL prefetching
+6249	1255	0	get actual version of database collation from operating system
+6250	1255	0	show pg_ident.conf mappings
+6251	1255	0	replace text using regexp
+6252	1255	0	replace text using regexp
+6253	1255	0	replace text using regexp
+6254	1255	0	count regexp matches
+6255	1255	0	count regexp matches
+6256	1255	0	count regexp matches
+6257	1255	0	position of regexp match
+6258	1255	0	position of regexp match
+6259	1255	0	position of regexp match
+6260	1255	0	position of regexp match
+6261	1255	0	position of regexp match
+6262	1255	0	position of regexp match
+6263	1255	0	test for regexp match
+6264	1255	0	test for regexp match
+6265	1255	0	extract substring that matches regexp
+6266	1255	0	extract substring that matches regexp
+6267	1255	0	extract substring that matches regexp
+6268	1255	0	extract substring that matches regexp
+6269	1255	0	extract substring that matches regexp
+6270	1255	0	list of files in the pg_logical/snapshots directory
+6271	1255	0	list of files in the pg_logical/mappings directory
+6272	1255	0	list of files in the pg_replslot/slot_name directory
+13150	3764	0	snowball stemmer
+13151	3600	0	snowball stemmer for arabic language
+13152	3602	0	configuration for arabic language
+13153	3600	0	snowball stemmer for armenian language
+13154	3602	0	configuration for armenian language
+13155	3600	0	snowball stemmer for basque language
+13156	3602	0	configuration for basque language
+13157	3600	0	snowball stemmer for catalan language
+13158	3602	0	configuration for catalan language
+13159	3600	0	snowball stemmer for danish language
+13160	3602	0	configuration for danish language
+13161	3600	0	snowball stemmer for dutch language
+13162	3602	0	configuration for dutch language
+13163	3600	0	snowball stemmer for english language
+13164	3602	0	configuration for english language
+13165	3600	0	snowball stemmer for finnish language
+13166	3602	0	configuration for finnish language
+13167	3600	0	snowball stemmer for french language
+13168	3602	0	configuration for french language
+13169	3600	0	snowball stemmer for german language
+13170	3602	0	configuration for german language
+13171	3600	0	snowball stemmer for greek language
+13172	3602	0	configuration for greek language
+13173	3600	0	snowball stemmer for hindi language
+13174	3602	0	configuration for hindi language
+13175	3600	0	snowball stemmer for hungarian language
+13176	3602	0	configuration for hungarian language
+13177	3600	0	snowball stemmer for indonesian language
+13178	3602	0	configuration for indonesian language
+13179	3600	0	snowball stemmer for irish language
+13180	3602	0	configuration for irish language
+13181	3600	0	snowball stemmer for italian language
+13182	3602	0	configuration for italian language
+13183	3600	0	snowball stemmer for lithuanian language
+13184	3602	0	configuration for lithuanian language
+13185	3600	0	snowball stemmer for nepali language
+13186	3602	0	configuration for nepali language
+13187	3600	0	snowball stemmer for norwegian language
+13188	3602	0	configuration for norwegian language
+13189	3600	0	snowball stemmer for portuguese language
+13190	3602	0	configuration for portuguese language
+13191	3600	0	snowball stemmer for romanian language
+13192	3602	0	configuration for romanian language
+13193	3600	0	snowball stemmer for russian language
+13194	3602	0	configuration for russian language
+13195	3600	0	snowball stemmer for serbian language
+13196	3602	0	configuration for serbian language
+13197	3600	0	snowball stemmer for spanish language
+13198	3602	0	configuration for spanish language
+13199	3600	0	snowball stemmer for swedish language
+13200	3602	0	configuration for swedish language
+13201	3600	0	snowball stemmer for tamil language
+13202	3602	0	configuration for tamil language
+13203	3600	0	snowball stemmer for turkish language
+13204	3602	0	configuration for turkish language
+13205	3600	0	snowball stemmer for yiddish language
+13206	3602	0	configuration for yiddish language
+13559	3079	0	PL/pgSQL procedural language
+13563	2612	0	PL/pgSQL procedural language
+`
+
 const rowsPgShdescription = `1	1262	default template for new databases
 4	1262	unmodifiable empty database
 5	1262	default administrative connection database
@@ -4246,6 +8588,7 @@ var builtinRest = [...]struct {
 	{PgTsDict, 29, rowsPgTsDict},
 	{PgTsParser, 1, rowsPgTsParser},
 	{PgTsTemplate, 5, rowsPgTsTemplate},
+	{PgDescription, 4340, rowsPgDescription},
 	{PgShdescription, 3, rowsPgShdescription},
 	{SqlFeatures, 714, rowsSqlFeatures},
 	{SqlImplementationInfo, 12, rowsSqlImplementationInfo},

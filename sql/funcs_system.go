@@ -68,7 +68,8 @@ func (f systemFuncs) Rows(_ *fn.Context, prosrc string, args []types.Datum) (fn.
 		"pg_stat_get_wal_receiver", "pg_stat_get_subscription", "pg_get_replication_slots", "pg_ident_file_mappings",
 		"pg_stat_get_replication_slot", "pg_get_backend_memory_contexts", "pg_get_shmem_allocations",
 		"pg_stat_get_recovery_prefetch", "pg_available_extensions", "pg_available_extension_versions",
-		"pg_get_publication_tables", "pg_show_replication_origin_status", "pg_config", "pg_stat_get_slru":
+		"pg_get_publication_tables", "pg_show_replication_origin_status", "pg_config", "pg_stat_get_slru",
+		"pg_partition_ancestors", "pg_partition_tree":
 		return &rowSet{}, nil // there are none of these
 	}
 	return nil, pgerr.New(pgerr.FeatureNotSupported, "function %s is not supported", prosrc)

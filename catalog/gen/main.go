@@ -2,8 +2,7 @@
 // static Go tables of package catalog (builtin_*.go, columns_gen.go). It runs by
 // go generate in the folder above; PGHOST and the like choose the server.
 //
-// Descriptions (pg_description), planner statistics, dependencies other than those of
-// extensions, ICU collations and parse trees are left out.
+// Planner statistics, dependencies other than those of extensions, ICU collations and parse trees are left out.
 package main
 
 import (

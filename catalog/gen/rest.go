@@ -10,12 +10,13 @@ var restRelations = []string{
 	"pg_am", "pg_amop", "pg_amproc", "pg_auth_members", "pg_authid", "pg_collation", "pg_constraint", "pg_conversion",
 	"pg_database", "pg_depend", "pg_extension", "pg_index", "pg_init_privs", "pg_language", "pg_namespace", "pg_opclass",
 	"pg_opfamily", "pg_range", "pg_rewrite", "pg_tablespace", "pg_ts_config", "pg_ts_config_map", "pg_ts_dict",
-	"pg_ts_parser", "pg_ts_template", "pg_shdescription", "sql_features", "sql_implementation_info", "sql_parts", "sql_sizing",
+	"pg_ts_parser", "pg_ts_template", "pg_description", "pg_shdescription", "sql_features", "sql_implementation_info", "sql_parts", "sql_sizing",
 }
 
 var restFilters = map[string]string{
-	"pg_collation": "collprovider <> 'i'",
-	"pg_depend":    "deptype = 'e'",
+	"pg_description": "classoid <> 'pg_collation'::regclass",
+	"pg_collation":   "collprovider <> 'i'",
+	"pg_depend":      "deptype = 'e'",
 }
 
 // restColumns replaces what must not or cannot be copied as it is.

@@ -54,6 +54,12 @@ func (c *compiler) subscript(e *analyze.SubscriptingRef) (*expr, error) {
 	}
 	x := c.newExpr(e)
 	switch {
+	case e.Container.Type() == types.Name && e.Slice:
+		return nil, pgerr.New(pgerr.FeatureNotSupported, "slices of fixed-length arrays not implemented")
+	case e.Container.Type() == types.Name && s.assign >= 0:
+		return nil, pgerr.New(pgerr.FeatureNotSupported, "assignment to a character of a name is not supported")
+	case e.Container.Type() == types.Name:
+		return c.perRow(x, args, s.getNameByte), nil
 	case s.assign >= 0 && e.Slice:
 		return c.perRow(x, args, s.setSlice), nil
 	case s.assign >= 0:
@@ -85,6 +91,24 @@ func (s *subscripting) getElement(args []types.Datum) (types.Datum, error) {
 		return types.NullDatum, nil
 	}
 	return d, nil
+}
+
+// nameLen is the bytes of a name, unused ones being zero.
+const nameLen = 64
+
+// getNameByte is a byte of a name, whose subscripts begin at 0, as a "char".
+func (s *subscripting) getNameByte(args []types.Datum) (types.Datum, error) {
+	if args[0].Null || len(s.upper) != 1 || args[s.upper[0]].Null {
+		return types.NullDatum, nil
+	}
+	i := args[s.upper[0]].Int64()
+	switch {
+	case i < 0 || i >= nameLen:
+		return types.NullDatum, nil
+	case i >= int64(len(args[0].B)):
+		return types.Datum{}, nil
+	}
+	return types.Datum{W: uint64(args[0].B[i])}, nil
 }
 
 // bound is a slice's bound: a given one, or the array's own.

@@ -71,6 +71,7 @@ func registerIdentity(r *registry) {
 	r.fn("pg_current_logfile_1arg", null)
 	r.fn("pg_trigger_depth", func(*Context, []types.Datum) (types.Datum, error) { return types.Int64Datum(0), nil })
 	r.fn("get_current_ts_config", func(*Context, []types.Datum) (types.Datum, error) { return types.OIDDatum(3748), nil })
+	r.fn("pg_partition_root", null)
 	r.fn("pg_last_xact_replay_timestamp", null)
 	r.fn("pg_last_wal_receive_lsn", null)
 	r.fn("pg_last_wal_replay_lsn", null)
