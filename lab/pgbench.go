@@ -122,6 +122,9 @@ var (
 	latencyLine = regexp.MustCompile(`(?m)^latency average = ([0-9.]+) ms`)
 )
 
+// errNoTransaction is met where connecting took all the time of a run.
+var errNoTransaction = errors.New("pgbench ended no transaction in the time")
+
 func parsePgbench(out string) (*measured, error) {
 	number := func(re *regexp.Regexp) float64 {
 		if m := re.FindStringSubmatch(out); m != nil {
@@ -133,7 +136,7 @@ func parsePgbench(out string) (*measured, error) {
 	}
 	m := &measured{tps: number(tpsLine), transactions: int64(number(countLine)), latencyMS: number(latencyLine)}
 	if m.transactions == 0 {
-		return nil, errors.New("pgbench ended no transaction in the time")
+		return nil, errNoTransaction
 	}
 	if m.tps < 0 || m.transactions < 0 {
 		return nil, fmt.Errorf("pgbench's report was not understood: %s", firstLines(out, 20))

@@ -34,6 +34,9 @@ type lab struct {
 // maxBytes bounds what a run may write.
 const maxBytes = 4_000_000_000
 
+// maxRetriedSeconds is the longest run that is made again, longer, when it ended no transaction.
+const maxRetriedSeconds = 4
+
 // ErrInterrupted says that not all runs were made.
 var ErrInterrupted = errors.New("interrupted; \"--resume\" goes on")
 
@@ -325,12 +328,18 @@ func (l *lab) measure(ctx context.Context, c *Cell, t target, conn *pgx.Conn) (*
 		seconds = max(1, fits)
 		r.Shortened = fmt.Sprintf("%d s instead of %d, after which it would have written over 4 GB", seconds, c.Seconds)
 	}
-	if err := l.reset(ctx, conn, c); err != nil {
-		return nil, err
-	}
-	pg.seconds = seconds
-	if err := l.observe(ctx, c, t, conn, pg, r); err != nil {
-		return nil, err
+	for pg.seconds = seconds; ; pg.seconds *= 4 {
+		if err := l.reset(ctx, conn, c); err != nil {
+			return nil, err
+		}
+		err := l.observe(ctx, c, t, conn, pg, r)
+		if err == nil {
+			break
+		}
+		// A short run of many clients on a busy machine may be over before they are connected.
+		if !errors.Is(err, errNoTransaction) || pg.seconds > maxRetriedSeconds {
+			return nil, err
+		}
 	}
 	if w.after != nil {
 		if err := w.after(ctx, conn, r); err != nil {
