@@ -98,6 +98,9 @@ func (t tuple) header() Header {
 	return Header{Xmin: t.xmin(), Xmax: t.xmax(), CID: t.cid(), CTID: t.ctid(), Flags: t.flags()}
 }
 
+// Replaced tells whether an update made another version of the row, at CTID; it may have been rolled back.
+func (hd Header) Replaced() bool { return hd.Flags&FlagReplaced != 0 && hd.Flags&FlagXmaxInvalid == 0 }
+
 // External tells whether the row points at out-of-line values, which the engine
 // must remove with it.
 func (hd Header) External() bool { return hd.Flags&FlagExternal != 0 }

@@ -104,9 +104,14 @@ const maxReplans = 16
 // compile analyses and plans a statement. It is done again when the catalog changes between the
 // look-up of a relation and its lock.
 func (s *Session) compile(ctx context.Context, stmt *pg_query.Node, text string, params *analyze.ParamTypes, lift *liftState) (*compiled, error) {
+	return s.compileWith(func() (*compiled, error) { return s.compileOnce(ctx, stmt, text, params, lift) })
+}
+
+// compileWith compiles until the catalog stays as it is meanwhile.
+func (s *Session) compileWith(once func() (*compiled, error)) (*compiled, error) {
 	for range maxReplans {
 		version := s.eng.Catalog().Version()
-		c, err := s.compileOnce(ctx, stmt, text, params, lift)
+		c, err := once()
 		if s.eng.Catalog().Version() != version {
 			continue
 		}

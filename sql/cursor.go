@@ -43,7 +43,7 @@ func (u *utility) declare(n *pg_query.DeclareCursorStmt) (string, error) {
 	}
 	stmt := &parse.Stmt{Node: n.Query, Start: u.stmt.Start, End: u.stmt.End}
 	text := u.statementText()
-	c, err := s.compile(u.ctx, n.Query, u.text, nil, nil)
+	c, marks, err := s.compileCursor(u.ctx, n.Query, u.text)
 	if err != nil {
 		return "", err
 	}
@@ -56,6 +56,7 @@ func (u *utility) declare(n *pg_query.DeclareCursorStmt) (string, error) {
 	p := &portal{
 		name: n.Portalname, c: c, declared: true, hold: hold, binary: n.Options&cursorBinary != 0,
 		scroll: n.Options&cursorScroll != 0, created: s.srv.now(), level: len(s.block.savepoints),
+		marks: marks,
 		stmt: &prepared{text: text, stmt: stmt, c: c, cols: c.cols},
 	}
 	if n.Options&(cursorScroll|cursorNoScroll) == 0 {
@@ -305,10 +306,13 @@ func (c *cursor) stream(count int64, sink *rowSink) (int64, error) {
 	if count == allRows {
 		count = 0
 	}
-	if sink == nil {
-		return c.read(count, exec.SinkFunc(func(*types.Batch) error { return nil }))
-	}
-	return c.read(count, sink)
+	return c.read(count, exec.SinkFunc(func(b *types.Batch) error {
+		c.p.marks.note(b)
+		if sink == nil {
+			return nil
+		}
+		return sink.Batch(b)
+	}))
 }
 
 // passHeld passes rows that are, or will be, held.

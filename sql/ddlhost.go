@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"time"
 
@@ -80,6 +81,38 @@ func (h ddlHost) TempSchema(ctx context.Context) (types.OID, error) {
 	return oid, nil
 }
 
+// tempAction is the ON COMMIT of a temporary table.
+type tempAction struct {
+	table  types.OID
+	action ddl.OnCommit
+}
+
+func (h ddlHost) OnCommit(table types.OID, action ddl.OnCommit) {
+	h.s.onCommit = append(h.s.onCommit, tempAction{table, action})
+}
+
+// runOnCommit does what the temporary tables want done. A transaction that wrote nothing has left them as they were.
+func (s *Session) runOnCommit(ctx context.Context) error {
+	if len(s.onCommit) == 0 || !s.eng.Tx().HasXID() && !s.eng.Catalog().Changed() {
+		return nil
+	}
+	env := s.ddlEnv(ctx)
+	for _, a := range s.onCommit {
+		if err := ddl.RunOnCommit(env, a.table, a.action); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetOnCommit leaves out tables that are not there any more, when a transaction has ended.
+func (s *Session) forgetOnCommit() {
+	s.onCommit = slices.DeleteFunc(s.onCommit, func(a tempAction) bool {
+		rel, err := s.eng.Catalog().RelationByOID(a.table)
+		return err == nil && rel == nil
+	})
+}
+
 func (h ddlHost) Evaluate(ctx context.Context, e analyze.Expr) (types.Datum, error) {
 	return h.s.evaluate(ctx, e)
 }
@@ -97,11 +130,17 @@ func (h ddlHost) RowFunc(ctx context.Context, rel *catalog.Relation, e analyze.E
 
 // beforeCommit does what has to be done while the transaction can still fail.
 func (s *Session) beforeCommit(ctx context.Context) error {
-	return s.holdCursors(ctx)
+	if err := s.holdCursors(ctx); err != nil {
+		return err
+	}
+	return s.runOnCommit(ctx)
 }
 
 // afterCommit and afterAbort settle whether the temporary schema made in the transaction exists.
-func (s *Session) afterCommit() { s.tempNew = false }
+func (s *Session) afterCommit() {
+	s.tempNew = false
+	s.forgetOnCommit()
+}
 
 func (s *Session) afterAbort() {
 	if !s.tempNew {

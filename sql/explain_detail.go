@@ -394,6 +394,10 @@ func (x *explainer) tidScan(n *plan.TidScan, out *explainNode) {
 			if i > 0 {
 				x.printer.Str(" OR ")
 			}
+			if _, current := v.(*analyze.CurrentOf); current {
+				x.printer.Expr(v, true)
+				continue
+			}
 			x.printer.Str("(")
 			x.scope.column(&plan.Col{Index: plan.CtidColumn})
 			if n.IsArray {

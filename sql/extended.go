@@ -58,6 +58,7 @@ type portal struct {
 	heldFrom int64           // rows that were passed before the first one held
 	position int64           // see cursor
 	atEnd    bool
+	marks    rowMarks
 	started  time.Time
 }
 

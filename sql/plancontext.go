@@ -190,6 +190,7 @@ func (s *Session) domainChecks(ac *analyze.Context, domain types.OID) ([]exec.Do
 // prepareState fills in what every execution needs of the session as it is now.
 func (s *Session) prepareState(st *exec.ExecState) {
 	st.WorkMem, st.HashMultiplier = s.cached.workMem, s.cached.hashMultiplier
+	st.CurrentOf = s.currentOf
 	st.RepeatableRead = s.block.isolation != engine.ReadCommitted
 }
 

@@ -88,6 +88,7 @@ type Session struct {
 	activity activity
 	temp     catalog.OID // the temporary schema, 0 while there is none
 	tempNew  bool        // the schema was made in the open transaction
+	onCommit []tempAction
 }
 
 var (

@@ -114,6 +114,7 @@ func (s *Session) abortTransaction() {
 	s.srv.metrics.Rollbacks.Inc()
 	s.state = txIdle
 	s.afterAbort()
+	s.forgetOnCommit()
 	s.settingsChanged()
 }
 

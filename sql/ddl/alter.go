@@ -185,6 +185,9 @@ func (a *alteration) addColumn(c *pg_query.AlterTableCmd) error {
 	if err := d.column(def); err != nil {
 		return err
 	}
+	if err := d.checkColumns(); err != nil {
+		return err
+	}
 	col := &d.cols[0]
 	col.num = int16(len(r.Attrs) + 1)
 	if len(r.Attrs) >= maxColumns {

@@ -19,9 +19,6 @@ type NewColumn struct {
 // where IF NOT EXISTS found one.
 func CreateTableAs(e *Env, into *pg_query.IntoClause, cols []NewColumn, ifNotExists bool) (*catalog.Relation, error) {
 	rv := into.Rel
-	if into.OnCommit == pg_query.OnCommitAction_ONCOMMIT_DROP || into.OnCommit == pg_query.OnCommitAction_ONCOMMIT_DELETE_ROWS {
-		return nil, unsupported("ON COMMIT DELETE ROWS and DROP are not supported")
-	}
 	schema, err := e.creationSchema(rv)
 	if err != nil {
 		return nil, err
@@ -29,19 +26,17 @@ func CreateTableAs(e *Env, into *pg_query.IntoClause, cols []NewColumn, ifNotExi
 	if err := e.lockName(catalog.PgClass, schema, rv.Relname); err != nil {
 		return nil, err
 	}
-	if old, err := e.Cat.RelationOID(schema, rv.Relname); err != nil {
+	if skip, err := e.tableThere(rv, schema, ifNotExists); skip || err != nil {
 		return nil, err
-	} else if old != 0 {
-		if ifNotExists {
-			e.notice(pgerr.DuplicateTable, "relation \"%s\" already exists, skipping", rv.Relname)
-			return nil, nil
-		}
-		return nil, pgerr.New(pgerr.DuplicateTable, "relation \"%s\" already exists", rv.Relname)
 	}
 	if len(into.ColNames) > len(cols) {
 		return nil, pgerr.New(pgerr.SyntaxError, "too many column names were specified")
 	}
 	d := &tableDef{e: e, rv: rv, schema: schema, persist: persistenceOf(rv)}
+	action, err := onCommit(into.OnCommit, d.persist)
+	if err != nil {
+		return nil, err
+	}
 	if d.options, d.fill, err = storageOptions(into.Options); err != nil {
 		return nil, err
 	}
@@ -53,9 +48,6 @@ func CreateTableAs(e *Env, into *pg_query.IntoClause, cols []NewColumn, ifNotExi
 		if err != nil {
 			return nil, err
 		}
-		if t == nil || t.Kind == 'p' {
-			return nil, pgerr.New(pgerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", c.Name, typeText(e, c.Type))
-		}
 		coll := c.Collation
 		if coll == 0 {
 			coll = t.Collation
@@ -64,9 +56,37 @@ func CreateTableAs(e *Env, into *pg_query.IntoClause, cols []NewColumn, ifNotExi
 			return nil, err
 		}
 	}
+	if err := d.checkColumns(); err != nil {
+		return nil, err
+	}
 	oid, err := d.insertTable(e.Host.User().OID)
 	if err != nil {
 		return nil, err
 	}
+	if action != OnCommitNothing {
+		e.Host.OnCommit(oid, action)
+	}
 	return e.Cat.RelationByOID(oid)
+}
+
+// CreateTableAsSkips tells, before the query of CREATE TABLE AS is run or explained, whether IF NOT EXISTS has it
+// skipped; without it a table that exists is an error.
+func CreateTableAsSkips(e *Env, into *pg_query.IntoClause, ifNotExists bool) (bool, error) {
+	schema, err := e.creationSchema(into.Rel)
+	if err != nil {
+		return false, err
+	}
+	return e.tableThere(into.Rel, schema, ifNotExists)
+}
+
+func (e *Env) tableThere(rv *pg_query.RangeVar, schema OID, ifNotExists bool) (skip bool, err error) {
+	old, err := e.Cat.RelationOID(schema, rv.Relname)
+	if err != nil || old == 0 {
+		return false, err
+	}
+	if ifNotExists {
+		e.notice(pgerr.DuplicateTable, "relation \"%s\" already exists, skipping", rv.Relname)
+		return true, nil
+	}
+	return false, pgerr.New(pgerr.DuplicateTable, "relation \"%s\" already exists", rv.Relname)
 }

@@ -29,6 +29,7 @@ type tableDef struct {
 	fill    int
 	space   OID // tablespace, 0 for the database's own
 	pending []pendingSequence
+	likes   []likeSource
 }
 
 // columnDef is a column with what is made after the table.
@@ -69,9 +70,6 @@ func (e *Env) createTable(n *pg_query.CreateStmt) error {
 		return unsupported("table partitioning is not supported")
 	case n.OfTypename != nil:
 		return unsupported("CREATE TABLE OF is not supported")
-	case n.Oncommit != pg_query.OnCommitAction_ONCOMMIT_NOOP && n.Oncommit != pg_query.OnCommitAction_ON_COMMIT_ACTION_UNDEFINED &&
-		n.Oncommit != pg_query.OnCommitAction_ONCOMMIT_PRESERVE_ROWS:
-		return unsupported("ON COMMIT DELETE ROWS and DROP are not supported")
 	case n.AccessMethod != "" && n.AccessMethod != "heap":
 		return pgerr.New(pgerr.UndefinedObject, "access method \"%s\" does not exist", n.AccessMethod)
 	}
@@ -83,22 +81,15 @@ func (e *Env) createTable(n *pg_query.CreateStmt) error {
 		return err
 	}
 	name := n.Relation.Relname
-	if old, err := e.Cat.RelationOID(schema, name); err != nil {
+	old, err := e.Cat.RelationOID(schema, name)
+	if err != nil {
 		return err
-	} else if old != 0 {
-		if n.IfNotExists {
-			e.notice(pgerr.DuplicateTable, "relation \"%s\" already exists, skipping", name)
-			return nil
-		}
-		return pgerr.New(pgerr.DuplicateTable, "relation \"%s\" already exists", name)
+	}
+	if old != 0 && n.IfNotExists {
+		e.notice(pgerr.DuplicateTable, "relation \"%s\" already exists, skipping", name)
+		return nil
 	}
 	d := &tableDef{e: e, rv: n.Relation, schema: schema, persist: persistenceOf(n.Relation)}
-	if d.space, err = e.newTablespace(n.Tablespacename, d.persist); err != nil {
-		return err
-	}
-	if d.options, d.fill, err = storageOptions(n.Options); err != nil {
-		return err
-	}
 	for _, elt := range n.TableElts {
 		if err := d.element(elt); err != nil {
 			return err
@@ -109,7 +100,36 @@ func (e *Env) createTable(n *pg_query.CreateStmt) error {
 			return err
 		}
 	}
-	return d.create()
+	for i := range d.indexes {
+		if err := d.resolveKeys(&d.indexes[i]); err != nil {
+			return err
+		}
+	}
+	action, err := onCommit(n.Oncommit, d.persist)
+	if err != nil {
+		return err
+	}
+	if d.space, err = e.newTablespace(n.Tablespacename, d.persist); err != nil {
+		return err
+	}
+	if d.options, d.fill, err = storageOptions(n.Options); err != nil {
+		return err
+	}
+	if err := d.checkColumns(); err != nil {
+		return err
+	}
+	// As late as PostgreSQL notices it: faults of the definition come first.
+	if old != 0 {
+		return pgerr.New(pgerr.DuplicateTable, "relation \"%s\" already exists", name)
+	}
+	rel, err := d.create()
+	if err != nil {
+		return err
+	}
+	if action != OnCommitNothing {
+		e.Host.OnCommit(rel, action)
+	}
+	return nil
 }
 
 func persistenceOf(rv *pg_query.RangeVar) byte {
@@ -230,44 +250,6 @@ func (d *tableDef) element(n *pg_query.Node) error {
 	return unsupported("this element of CREATE TABLE is not supported")
 }
 
-// like copies the columns of another table.
-func (d *tableDef) like(n *pg_query.TableLikeClause) error {
-	rel, err := d.e.findRelation(n.Relation)
-	if err != nil {
-		return err
-	}
-	if rel == nil {
-		return undefinedRelation(n.Relation)
-	}
-	const likeDefaults, likeAll = 1 << 3, 0x7FFFFFFF
-	if n.Options&^likeDefaults != 0 && n.Options != likeAll {
-		return unsupported("LIKE with INCLUDING options other than DEFAULTS is not supported")
-	}
-	if n.Options == likeAll {
-		return unsupported("LIKE INCLUDING ALL is not supported")
-	}
-	for i := range rel.Attrs {
-		a := &rel.Attrs[i]
-		if a.Dropped {
-			continue
-		}
-		c := columnDef{column: column{
-			name: a.Name, typ: a.Type, typmod: a.Typmod, collation: a.Collation, ndims: int(a.NDims), notNull: a.NotNull,
-		}}
-		if n.Options&likeDefaults != 0 && a.HasDefault && a.Generated == 0 {
-			node, err := d.e.parseExpr(a.Default)
-			if err != nil {
-				return err
-			}
-			c.def = node
-		}
-		if err := d.add(c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // parseExpr parses stored expression text.
 func (e *Env) parseExpr(text string) (*pg_query.Node, error) {
 	stmt, err := e.analysis().Parse("select " + text)
@@ -300,9 +282,6 @@ func (e *Env) columnOf(n *pg_query.ColumnDef) (c columnDef, serial bool, err err
 	t, err := e.Cat.TypeByOID(c.typ)
 	if err != nil {
 		return c, false, err
-	}
-	if t.Kind == 'p' {
-		return c, false, pgerr.New(pgerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", c.name, t.Name)
 	}
 	c.collation = t.Collation
 	if n.CollClause != nil {
@@ -470,13 +449,28 @@ func (d *tableDef) add(c columnDef) error {
 			return pgerr.New(pgerr.DuplicateColumn, "column \"%s\" specified more than once", c.name)
 		}
 	}
-	if _, num := catalog.SystemAttr(c.name); num != 0 {
-		return pgerr.New(pgerr.DuplicateColumn, "column name \"%s\" conflicts with a system column name", c.name)
-	}
 	c.num = int16(len(d.cols) + 1)
 	d.cols = append(d.cols, c)
 	if len(d.cols) > maxColumns {
 		return pgerr.New(pgerr.TooManyColumns, "tables can have at most %d columns", maxColumns)
+	}
+	return nil
+}
+
+// checkColumns refuses what no table may have for columns.
+func (d *tableDef) checkColumns() error {
+	for i := range d.cols {
+		name := d.cols[i].name
+		if _, num := catalog.SystemAttr(name); num != 0 {
+			return pgerr.New(pgerr.DuplicateColumn, "column name \"%s\" conflicts with a system column name", name)
+		}
+		t, err := d.e.Cat.TypeByOID(d.cols[i].typ)
+		if err != nil {
+			return err
+		}
+		if t.Kind == 'p' {
+			return pgerr.New(pgerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", name, t.Name)
+		}
 	}
 	return nil
 }
@@ -496,26 +490,21 @@ func (d *tableDef) addSequence(at int, opts []*pg_query.Node, identity bool) err
 	return nil
 }
 
-// create writes everything.
-func (d *tableDef) create() error {
+// create writes everything and returns the table's OID.
+func (d *tableDef) create() (OID, error) {
 	e := d.e
-	for i := range d.indexes {
-		if err := d.resolveKeys(&d.indexes[i]); err != nil {
-			return err
-		}
-	}
 	owner := e.Host.User().OID
 	seqs := make([]OID, len(d.pending))
 	for i, p := range d.pending {
 		oid, err := e.makeSequence(p.name, d.schema, d.persist, owner, p.typ, p.opts)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		seqs[i] = oid
 	}
 	rel, err := d.insertTable(owner)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for i, p := range d.pending {
 		kind := catalog.DepAuto
@@ -524,21 +513,26 @@ func (d *tableDef) create() error {
 		}
 		ref := catalog.Object{Class: catalog.PgClass, OID: rel, Sub: int32(d.cols[p.column].num)}
 		if err := e.Cat.AddDependency(catalog.Object{Class: catalog.PgClass, OID: seqs[i]}, ref, kind); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if err := d.insertDefaults(rel, seqs); err != nil {
-		return err
+		return 0, err
 	}
 	if err := e.addChecks(rel, d.checks); err != nil {
-		return err
+		return 0, err
 	}
 	for i := range d.indexes {
 		if err := e.addIndexConstraint(rel, &d.indexes[i]); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	for _, l := range d.likes {
+		if err := d.copyLike(rel, l); err != nil {
+			return 0, err
+		}
+	}
+	return rel, nil
 }
 
 // resolveKeys checks the columns of a key; those of a primary key become NOT NULL.

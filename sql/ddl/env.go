@@ -27,6 +27,8 @@ type Host interface {
 	// Schema is a schema's OID by name, 0 if there is none.
 	Schema(name string) (OID, error)
 	TempSchema(ctx context.Context) (OID, error)
+	// OnCommit has the action of a temporary table made in this transaction done at each commit.
+	OnCommit(table OID, action OnCommit)
 	Notice(e *pgerr.Error)
 	User() *catalog.Role
 	LockOptions() locks.LockOptions

@@ -138,16 +138,7 @@ func DropSchemaContents(e *Env, schema OID) error {
 	if len(targets) == 0 {
 		return nil
 	}
-	list, err := e.Cat.Drops(targets, true, e.Host.SearchPath())
-	if err != nil {
-		return err
-	}
-	for _, o := range list.Objects {
-		if err := e.dropObject(o); err != nil {
-			return err
-		}
-	}
-	return nil
+	return dropAll(e, targets)
 }
 
 // commentClasses are the catalogs of the objects COMMENT knows besides columns.

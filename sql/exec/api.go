@@ -96,6 +96,9 @@ type ExecState struct {
 	// DeferUnique, unless nil, is given to the engine: see engine.InsertOptions.
 	DeferUnique func(idx *catalog.Index, tid engine.TID, row []types.Datum)
 
+	// CurrentOf tells where the row of rel lies that a cursor is on; ok is false where an outer join made that up.
+	CurrentOf func(cursor string, rel *catalog.Relation) (tid engine.TID, ok bool, err error)
+
 	Instrument Instrument
 	// Clock is asked for the times of EXPLAIN ANALYZE; nil: none are taken.
 	Clock func() time.Time

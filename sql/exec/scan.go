@@ -10,6 +10,7 @@ import (
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/sql/analyze"
 	"github.com/minipg/minipg/sql/plan"
+	"github.com/minipg/minipg/txn"
 	"github.com/minipg/minipg/types"
 )
 
@@ -394,14 +395,19 @@ type tidScanNode struct {
 	spec   *frameSpec
 	values []*expr
 	array  bool
+	cursor string // of WHERE CURRENT OF; values are none then
 }
 
 func (c *compiler) tidScan(n *plan.TidScan, info nodeInfo) (node, error) {
 	t := &tidScanNode{scanNode: scanNode{nodeInfo: info, rti: n.RT, rel: n.Relation}, array: n.IsArray}
 	s := newScope()
 	t.spec = s.spec
+	values := n.Values
+	if current, ok := values[0].(*analyze.CurrentOf); ok {
+		t.cursor, values = current.Cursor, nil
+	}
 	err := c.in(s, func() (err error) {
-		t.values, err = c.exprs(n.Values)
+		t.values, err = c.exprs(values)
 		return err
 	})
 	if err != nil {
@@ -431,6 +437,9 @@ func (op *tidScanOp) open() error {
 	if replaced || err != nil {
 		return err
 	}
+	if op.n.cursor != "" {
+		return op.currentOf()
+	}
 	op.f.begin()
 	for _, e := range op.n.values {
 		d, err := op.f.scalar(e)
@@ -455,6 +464,30 @@ func (op *tidScanOp) open() error {
 	slices.SortFunc(op.tids, engine.TID.Compare)
 	op.tids = slices.Compact(op.tids)
 	return nil
+}
+
+// currentOf finds the row a cursor is on. This transaction may have updated it since the cursor read it: then the
+// version that the statement's snapshot sees is meant.
+func (op *tidScanOp) currentOf() error {
+	tid, ok, err := op.rt.st.CurrentOf(op.n.cursor, op.n.rel)
+	if err != nil || !ok {
+		return err
+	}
+	var prior txn.XID
+	for {
+		seen, err := op.table.FetchVisible(op.rt.ctx, op.rt.st.Snapshot, tid, &op.row)
+		if seen {
+			op.tids = append(op.tids, tid)
+		}
+		if seen || err != nil {
+			return err
+		}
+		ok, err := op.table.FetchVersion(op.rt.ctx, tid, &op.row)
+		if err != nil || !ok || !op.row.Header.Replaced() || prior != 0 && op.row.Header.Xmin != prior {
+			return err
+		}
+		tid, prior = op.row.Header.CTID, op.row.Header.Xmax
+	}
 }
 
 func (op *tidScanOp) addTID(d types.Datum) {

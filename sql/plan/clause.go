@@ -139,8 +139,8 @@ func relsOf(e analyze.Expr) relset {
 }
 
 func (p *planner) newClause(e analyze.Expr, outer *special) *clause {
-	if _, current := e.(*analyze.CurrentOf); current {
-		unsupported("WHERE CURRENT OF is not supported")
+	if current, ok := e.(*analyze.CurrentOf); ok {
+		return &clause{expr: e, rels: relset{}.with(current.RT), outer: outer}
 	}
 	c := &clause{expr: e, rels: relsOf(e), outer: outer, volatile: containsVolatile(p, e)}
 	op, ok := e.(*analyze.OpExpr)

@@ -207,7 +207,8 @@ type BitmapSource struct {
 	Cost  float64
 }
 
-// TidScan fetches rows by ctid = Values, or ctid = ANY(array).
+// TidScan fetches rows by ctid = Values, or ctid = ANY(array). A CurrentOf among Values stands for the row its
+// cursor is on.
 type TidScan struct {
 	Base
 	RT       int

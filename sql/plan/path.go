@@ -322,6 +322,12 @@ func (p *planner) outerSets(r *baseRel, prob *joinProblem, it *item) []relset {
 // tablePaths makes the scans of a table.
 func (p *planner) tablePaths(it *item, prob *joinProblem) {
 	r := it.base
+	for i, c := range r.local {
+		if _, current := c.expr.(*analyze.CurrentOf); current {
+			it.paths = append(it.paths, p.newTidPath(r, i, c.expr, false)) // there is no other way to know the row
+			return
+		}
+	}
 	it.paths = append(it.paths, p.seqPath(r))
 	if tid := p.tidPath(r); tid != nil {
 		it.paths = addPath(it.paths, tid)
@@ -820,12 +826,17 @@ func (p *planner) tidPath(r *baseRel) *path {
 		if value == nil || !relsOf(value).empty() || containsVolatile(p, value) || hasSubPlan(value) {
 			continue
 		}
-		np := &path{kind: pathTid, rels: r.self, base: r, rows: 1, tids: []analyze.Expr{value}, tidArray: array}
-		np.filter = append(append([]*clause(nil), r.local[:i]...), r.local[i+1:]...)
-		np.total = p.ctx.Settings.RandomPageCost + p.ctx.Settings.CPUTupleCost
-		return np
+		return p.newTidPath(r, i, value, array)
 	}
 	return nil
+}
+
+// newTidPath is a scan by the ctids that condition number i of the table asks for.
+func (p *planner) newTidPath(r *baseRel, i int, value analyze.Expr, array bool) *path {
+	np := &path{kind: pathTid, rels: r.self, base: r, rows: 1, tids: []analyze.Expr{value}, tidArray: array}
+	np.filter = append(append([]*clause(nil), r.local[:i]...), r.local[i+1:]...)
+	np.total = p.ctx.Settings.RandomPageCost + p.ctx.Settings.CPUTupleCost
+	return np
 }
 
 func isCtid(e analyze.Expr, rt int) bool {
