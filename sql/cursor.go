@@ -57,7 +57,7 @@ func (u *utility) declare(n *pg_query.DeclareCursorStmt) (string, error) {
 		name: n.Portalname, c: c, declared: true, hold: hold, binary: n.Options&cursorBinary != 0,
 		scroll: n.Options&cursorScroll != 0, created: s.srv.now(), level: len(s.block.savepoints),
 		marks: marks,
-		stmt: &prepared{text: text, stmt: stmt, c: c, cols: c.cols},
+		stmt:  &prepared{text: text, stmt: stmt, c: c, cols: c.cols},
 	}
 	if n.Options&(cursorScroll|cursorNoScroll) == 0 {
 		p.scroll = !c.writes && scansBackward(c.prog.Plan().Root)

@@ -190,10 +190,10 @@ func (d *tableDef) copyIndex(table OID, src *catalog.Relation, idx *catalog.Inde
 		return err
 	}
 	x := &newIndex{
-		flags:  indexFlags{unique: idx.Unique, primary: idx.Primary, nullsNotDistinct: idx.NullsNotDistinct},
-		nkeys:  idx.NKeyAtts,
-		space:  idx.Tablespace,
-		fill:   idx.FillFactor,
+		flags: indexFlags{unique: idx.Unique, primary: idx.Primary, nullsNotDistinct: idx.NullsNotDistinct},
+		nkeys: idx.NKeyAtts,
+		space: idx.Tablespace,
+		fill:  idx.FillFactor,
 	}
 	for _, name := range sortedKeys(idx.Options) {
 		x.options = append(x.options, name+"="+idx.Options[name])
