@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/minipg/minipg/catalog"
@@ -108,6 +109,9 @@ func analyzeColumns(rel *catalog.Relation, names []string) ([]int, error) {
 		a := rel.AttrByName(name)
 		if a == nil {
 			return nil, pgerr.New(pgerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, rel.Name)
+		}
+		if slices.Contains(atts, int(a.Num)-1) {
+			return nil, pgerr.New(pgerr.DuplicateColumn, "column \"%s\" of relation \"%s\" appears more than once", name, rel.Name)
 		}
 		atts = append(atts, int(a.Num)-1)
 	}

@@ -15,14 +15,38 @@ import (
 
 // selectInto carries out SELECT ... INTO, which is CREATE TABLE AS written otherwise.
 func (u *utility) selectInto(n *pg_query.Node) (string, error) {
-	query := proto.Clone(n).(*pg_query.Node) // parsed texts are shared
-	left := query.GetSelectStmt()
-	for left.Larg != nil {
-		left = left.Larg
+	return u.createTableAs(selectIntoAs(n))
+}
+
+// selectIntoAs is the CREATE TABLE AS that SELECT ... INTO stands for, nil for a SELECT without INTO.
+func selectIntoAs(n *pg_query.Node) *pg_query.CreateTableAsStmt {
+	leftmost := func(n *pg_query.Node) *pg_query.SelectStmt {
+		left := n.GetSelectStmt()
+		for left.GetLarg() != nil {
+			left = left.Larg
+		}
+		return left
 	}
+	if leftmost(n).GetIntoClause() == nil {
+		return nil
+	}
+	query := proto.Clone(n).(*pg_query.Node) // parsed texts are shared
+	left := leftmost(query)
 	into := left.IntoClause
 	left.IntoClause = nil
-	return u.createTableAs(&pg_query.CreateTableAsStmt{Query: query, Into: into, Objtype: pg_query.ObjectType_OBJECT_TABLE})
+	return &pg_query.CreateTableAsStmt{Query: query, Into: into, Objtype: pg_query.ObjectType_OBJECT_TABLE}
+}
+
+// createAsOf splits a statement to explain into its query and, where that is to make a table, the statement itself.
+func (u *utility) createAsOf(n *pg_query.Node) (*pg_query.Node, *pg_query.CreateTableAsStmt) {
+	create := n.GetCreateTableAsStmt()
+	if n.GetSelectStmt() != nil {
+		create = selectIntoAs(n)
+	}
+	if create == nil || create.Objtype != pg_query.ObjectType_OBJECT_TABLE {
+		return n, nil
+	}
+	return create.Query, create
 }
 
 // createTableAs carries out CREATE TABLE AS.
@@ -35,17 +59,22 @@ func (u *utility) createTableAs(n *pg_query.CreateTableAsStmt) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out := c.prog.Plan().Columns
-	cols := make([]ddl.NewColumn, len(out))
-	for i, o := range out {
-		cols[i] = ddl.NewColumn{Name: o.Name, Type: o.Type, Typmod: o.Typmod}
-	}
-	rel, err := ddl.CreateTableAs(u.s.ddlEnv(u.ctx), n.Into, cols, n.IfNotExists)
+	rel, err := u.newTable(n, c)
 	if err != nil || rel == nil || n.Into.SkipData {
 		return command, err
 	}
 	rows, err := u.fill(rel, c, params)
 	return countTag("SELECT", rows), err
+}
+
+// newTable makes the table for the rows of a query, nil where there is one already and that is no fault.
+func (u *utility) newTable(n *pg_query.CreateTableAsStmt, c *compiled) (*catalog.Relation, error) {
+	out := c.prog.Plan().Columns
+	cols := make([]ddl.NewColumn, len(out))
+	for i, o := range out {
+		cols[i] = ddl.NewColumn{Name: o.Name, Type: o.Type, Typmod: o.Typmod}
+	}
+	return ddl.CreateTableAs(u.s.ddlEnv(u.ctx), n.Into, cols, n.IfNotExists)
 }
 
 // createAsQuery compiles the query, or finds that of EXECUTE.
@@ -92,13 +121,10 @@ type tableSink struct {
 // fill runs a query into a table that this transaction made.
 func (u *utility) fill(rel *catalog.Relation, c *compiled, params []types.Datum) (int64, error) {
 	s := u.s
-	s.eng.Tx().CommandCounterIncrement()
-	t, err := s.eng.OpenTable(u.ctx, rel)
+	sink, err := u.tableSink(rel)
 	if err != nil {
 		return 0, err
 	}
-	sink := &tableSink{u: u, table: t}
-	sink.opts = engine.InsertOptions{SkipFSM: true, Ring: s.srv.eng.Pool().NewRing(storage.RingBulkWrite)}
 	st := exec.ExecState{Session: s.eng, Fn: &s.fn, Clock: s.srv.now, Temp: s.state0.Temp, Params: params}
 	s.prepareState(&st)
 	s.statementStart()
@@ -108,6 +134,19 @@ func (u *utility) fill(rel *catalog.Relation, c *compiled, params []types.Datum)
 		return 0, err
 	}
 	return sink.total, sink.flush()
+}
+
+// tableSink inserts into a table that this transaction made.
+func (u *utility) tableSink(rel *catalog.Relation) (*tableSink, error) {
+	s := u.s
+	s.eng.Tx().CommandCounterIncrement()
+	t, err := s.eng.OpenTable(u.ctx, rel)
+	if err != nil {
+		return nil, err
+	}
+	sink := &tableSink{u: u, table: t}
+	sink.opts = engine.InsertOptions{SkipFSM: true, Ring: s.srv.eng.Pool().NewRing(storage.RingBulkWrite)}
+	return sink, nil
 }
 
 // Batch takes rows.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/engine"
+	"github.com/minipg/minipg/engine/settings"
 	"github.com/minipg/minipg/locks"
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/sql/analyze"
@@ -79,6 +80,27 @@ func (h ddlHost) TempSchema(ctx context.Context) (types.OID, error) {
 	s.temp, s.tempNew = oid, true
 	s.path.valid = false
 	return oid, nil
+}
+
+// InSchema calls f with a schema in front of the search path.
+func (h ddlHost) InSchema(name string, f func() error) error {
+	s := h.s
+	path, mark := quoteIdent(name), s.set.Mark()
+	old, err := s.set.Show("search_path")
+	if err != nil {
+		return err
+	}
+	if old != "" {
+		path += ", " + old
+	}
+	if err := s.set.Set("search_path", path, settings.SetOptions{Local: true}); err != nil {
+		return err
+	}
+	s.settingsChanged()
+	err = f()
+	s.set.RollbackTo(mark)
+	s.settingsChanged()
+	return err
 }
 
 // tempAction is the ON COMMIT of a temporary table.

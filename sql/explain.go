@@ -8,6 +8,7 @@ import (
 	pg_query "github.com/pganalyze/pg_query_go/v6"
 
 	"github.com/minipg/minipg/pgerr"
+	"github.com/minipg/minipg/sql/ddl"
 	"github.com/minipg/minipg/sql/exec"
 	"github.com/minipg/minipg/sql/plan"
 	"github.com/minipg/minipg/types"
@@ -23,10 +24,10 @@ const (
 	explainXML  explainFormat = "xml"
 )
 
-// explainOptions are the options of EXPLAIN. Buffers, WAL and settings are accepted and show nothing.
+// explainOptions are the options of EXPLAIN.
 type explainOptions struct {
 	analyze, verbose, costs, timing, summary bool
-	wal                                      bool
+	buffers, wal, settings                   bool
 	format                                   explainFormat
 }
 
@@ -49,10 +50,10 @@ func explainColumns(n *pg_query.ExplainStmt) []Column {
 // explainOptions reads the options. Follows ExplainQuery.
 func (u *utility) explainOptions(n *pg_query.ExplainStmt) (o explainOptions, err error) {
 	o = explainOptions{costs: true, format: explainText}
-	var timingSet, summarySet, ignored bool
+	var timingSet, summarySet bool
 	for _, node := range n.Options {
 		d := node.GetDefElem()
-		target := &ignored
+		var target *bool
 		switch d.Defname {
 		case "analyze":
 			target = &o.analyze
@@ -60,7 +61,10 @@ func (u *utility) explainOptions(n *pg_query.ExplainStmt) (o explainOptions, err
 			target = &o.verbose
 		case "costs":
 			target = &o.costs
-		case "buffers", "settings":
+		case "buffers":
+			target = &o.buffers
+		case "settings":
+			target = &o.settings
 		case "wal":
 			target = &o.wal
 		case "timing":
@@ -90,6 +94,11 @@ func (u *utility) explainOptions(n *pg_query.ExplainStmt) (o explainOptions, err
 		err = pgerr.New(pgerr.InvalidParameterValue, "EXPLAIN option WAL requires ANALYZE")
 	case o.timing && !o.analyze:
 		err = pgerr.New(pgerr.InvalidParameterValue, "EXPLAIN option TIMING requires ANALYZE")
+	// Blocks and log records are counted for the whole server, not for each node of a plan.
+	case o.buffers && o.analyze:
+		err = pgerr.New(pgerr.FeatureNotSupported, "EXPLAIN option BUFFERS is not supported with ANALYZE")
+	case o.wal:
+		err = pgerr.New(pgerr.FeatureNotSupported, "EXPLAIN option WAL is not supported")
 	}
 	return o, err
 }
@@ -146,14 +155,24 @@ func (u *utility) explain(n *pg_query.ExplainStmt) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	query, create := u.createAsOf(n.Query)
+	if create != nil {
+		skip, err := ddl.CreateTableAsSkips(u.s.ddlEnv(u.ctx), create.Into, create.IfNotExists)
+		if err != nil {
+			return "", err
+		}
+		if skip {
+			return "EXPLAIN", u.textRows(explainColumns(n), nil)
+		}
+	}
 	start := u.s.srv.now()
-	c, params, err := u.explained(n.Query)
+	c, params, err := u.explained(query)
 	if err != nil {
 		return "", err
 	}
 	x := &explainer{s: u.s, ctx: u.ctx, o: o, plan: c.prog.Plan(), values: params, planning: u.s.srv.now().Sub(start)}
 	if o.analyze {
-		if err := x.run(c, params); err != nil {
+		if err := x.run(c, params, create); err != nil {
 			return "", err
 		}
 	}
@@ -207,8 +226,8 @@ func (u *utility) explained(query *pg_query.Node) (c *compiled, params []types.D
 	return nil, nil, pgerr.New(pgerr.InternalError, "the catalog keeps changing")
 }
 
-// run executes the statement for EXPLAIN ANALYZE; its rows go nowhere.
-func (x *explainer) run(c *compiled, params []types.Datum) error {
+// run executes the statement for EXPLAIN ANALYZE; its rows go nowhere, or into the table that create, unless nil, makes.
+func (x *explainer) run(c *compiled, params []types.Datum, create *pg_query.CreateTableAsStmt) error {
 	s := x.s
 	if err := s.checkWrite(c); err != nil {
 		return err
@@ -225,8 +244,7 @@ func (x *explainer) run(c *compiled, params []types.Datum) error {
 	defer s.eng.ReleaseSnapshot(st.Snapshot)
 	run := c.prog.Start(&st)
 	defer run.Close()
-	nowhere := exec.SinkFunc(func(*types.Batch) error { return nil })
-	if _, _, err := run.Fetch(x.ctx, 0, nowhere); err != nil {
+	if err := x.fetch(run, c, create); err != nil {
 		return err
 	}
 	x.execution = s.srv.now().Sub(start)
@@ -237,6 +255,27 @@ func (x *explainer) run(c *compiled, params []types.Datum) error {
 		}
 	})
 	return nil
+}
+
+func (x *explainer) fetch(run *exec.Execution, c *compiled, create *pg_query.CreateTableAsStmt) error {
+	if create == nil {
+		nowhere := exec.SinkFunc(func(*types.Batch) error { return nil })
+		_, _, err := run.Fetch(x.ctx, 0, nowhere)
+		return err
+	}
+	u := &utility{s: x.s, ctx: x.ctx}
+	rel, err := u.newTable(create, c)
+	if err != nil || rel == nil || create.Into.SkipData {
+		return err
+	}
+	sink, err := u.tableSink(rel)
+	if err != nil {
+		return err
+	}
+	if _, _, err := run.Fetch(x.ctx, 0, sink); err != nil {
+		return err
+	}
+	return sink.flush()
 }
 
 // milliseconds is a time as EXPLAIN shows it.

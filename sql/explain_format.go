@@ -26,6 +26,13 @@ func (x *explainer) structured(root *explainNode, w structWriter) string {
 	w.begin()
 	w.open("", "Query", false)
 	x.structuredNode(w, root, "Plan")
+	if x.o.settings {
+		w.open("Settings", "Settings", false)
+		for _, p := range x.settings() {
+			w.value(p.name, p.plain(), true)
+		}
+		w.close("Settings", "Settings", false)
+	}
 	if x.o.summary {
 		w.value("Planning Time", decimal(milliseconds(x.planning), 3), false)
 	}

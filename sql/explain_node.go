@@ -590,10 +590,32 @@ func (x *explainer) text() (string, error) {
 	return x.structured(root, &xmlWriter{}), nil
 }
 
+// settings are the parameters that plans depend on and that are not at their defaults, if SETTINGS asks for them.
+func (x *explainer) settings() []property {
+	if !x.o.settings {
+		return nil
+	}
+	var list []property
+	for _, v := range x.s.set.Changed() {
+		list = append(list, property{name: v.Name, value: v.Value})
+	}
+	return list
+}
+
 // plainText prints the text format.
 func (x *explainer) plainText(root *explainNode) string {
 	var b strings.Builder
 	x.plainNode(&b, root, 0)
+	if list := x.settings(); len(list) > 0 {
+		b.WriteString("Settings: ")
+		for i, p := range list {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, "%s = '%s'", p.name, p.plain())
+		}
+		b.WriteByte('\n')
+	}
 	if x.o.summary {
 		fmt.Fprintf(&b, "Planning Time: %.3f ms\n", milliseconds(x.planning))
 		if x.o.analyze {

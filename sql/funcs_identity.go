@@ -285,6 +285,9 @@ func (r regNames) schemaOf(typ types.OID, text string) error {
 	if err != nil || len(names) < 2 {
 		return nil
 	}
+	if len(names) == 3 && names[0] != r.s.database.Name {
+		return pgerr.New(pgerr.FeatureNotSupported, "cross-database references are not implemented: \"%s\"", strings.Join(names, "."))
+	}
 	name := names[len(names)-2]
 	oid, err := r.s.schema(name)
 	if err == nil && oid == 0 {

@@ -2,6 +2,7 @@ package sql
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -15,6 +16,8 @@ import (
 // vacuumTask is what VACUUM or ANALYZE is to do.
 type vacuumTask struct {
 	vacuum, analyze, verbose, skipLocked, full bool
+	noToast                                    bool
+	workers                                    int
 	opts                                       engine.VacuumOptions
 }
 
@@ -26,9 +29,12 @@ func (u *utility) vacuum(n *pg_query.VacuumStmt) (string, error) {
 		tag = "VACUUM"
 	}
 	for _, o := range n.Options {
-		if err := task.option(o.GetDefElem()); err != nil {
+		if err := task.option(u, o.GetDefElem()); err != nil {
 			return "", err
 		}
+	}
+	if err := task.consistent(); err != nil {
+		return "", err
 	}
 	if task.vacuum {
 		if err := u.s.preventInBlock("VACUUM"); err != nil {
@@ -55,40 +61,85 @@ type vacuumTarget struct {
 	columns []string
 }
 
-func (t *vacuumTask) option(d *pg_query.DefElem) error {
-	on := true
-	if d.Arg != nil {
-		switch strings.ToLower(defString(d.Arg)) {
-		case "off", "false", "0", "no":
-			on = false
-		}
+// option reads one option. Follows ExecVacuum.
+func (t *vacuumTask) option(u *utility, d *pg_query.DefElem) (err error) {
+	flag := func(to *bool) { *to, err = boolOption(d) }
+	switch d.Defname {
+	case "verbose":
+		flag(&t.verbose)
+		return err
+	case "skip_locked":
+		flag(&t.skipLocked)
+		return err
+	}
+	if !t.vacuum {
+		return u.unrecognized("ANALYZE", d)
 	}
 	switch d.Defname {
 	case "analyze":
-		t.analyze = on
-	case "verbose":
-		t.verbose = on
-	case "full":
-		t.full = on
+		flag(&t.analyze)
 	case "freeze":
-		t.opts.Freeze = on
+		flag(&t.opts.Freeze)
+	case "full":
+		flag(&t.full)
 	case "disable_page_skipping":
-		t.opts.DisablePageSkipping = on
-	case "skip_locked":
-		t.skipLocked = on
+		flag(&t.opts.DisablePageSkipping)
 	case "truncate":
-		t.opts.NoTruncate = !on
+		flag(&t.opts.NoTruncate)
+		t.opts.NoTruncate = !t.opts.NoTruncate
+	case "process_toast":
+		flag(&t.noToast)
+		t.noToast = !t.noToast
 	case "index_cleanup":
-		if !on {
-			return pgerr.New(pgerr.FeatureNotSupported, "VACUUM without INDEX_CLEANUP is not supported")
-		}
-	case "process_toast", "parallel", "buffer_usage_limit", "process_main":
+		return indexCleanup(d)
+	case "parallel":
+		return t.parallel(u, d)
 	default:
-		what := "ANALYZE"
-		if t.vacuum {
-			what = "VACUUM"
-		}
-		return pgerr.New(pgerr.SyntaxError, "unrecognized %s option \"%s\"", what, d.Defname)
+		return u.unrecognized("VACUUM", d)
+	}
+	return err
+}
+
+func (u *utility) unrecognized(command string, d *pg_query.DefElem) error {
+	return pgerr.New(pgerr.SyntaxError, "unrecognized %s option \"%s\"", command, d.Defname).WithPosition(u.position(d))
+}
+
+func indexCleanup(d *pg_query.DefElem) error {
+	if d.Arg != nil && strings.EqualFold(defString(d.Arg), "auto") {
+		return nil
+	}
+	on, err := boolOption(d)
+	if err == nil && !on {
+		err = pgerr.New(pgerr.FeatureNotSupported, "VACUUM without INDEX_CLEANUP is not supported")
+	}
+	return err
+}
+
+// parallel reads how many workers there may be: an upper bound, which one worker meets.
+func (t *vacuumTask) parallel(u *utility, d *pg_query.DefElem) error {
+	const most = 1024
+	if d.Arg == nil {
+		return pgerr.New(pgerr.SyntaxError, "parallel option requires a value between 0 and %d", most).WithPosition(u.position(d))
+	}
+	n, err := strconv.Atoi(defString(d.Arg))
+	if err != nil {
+		return pgerr.New(pgerr.SyntaxError, "%s requires an integer value", d.Defname)
+	}
+	if n < 0 || n > most {
+		return pgerr.New(pgerr.SyntaxError, "parallel workers for vacuum must be between 0 and %d", most).WithPosition(u.position(d))
+	}
+	t.workers = n
+	return nil
+}
+
+func (t *vacuumTask) consistent() error {
+	switch {
+	case t.full && t.workers > 0:
+		return pgerr.New(pgerr.FeatureNotSupported, "VACUUM FULL cannot be performed in parallel")
+	case t.full && t.opts.DisablePageSkipping:
+		return pgerr.New(pgerr.FeatureNotSupported, "VACUUM option DISABLE_PAGE_SKIPPING cannot be used with FULL")
+	case t.full && t.noToast:
+		return pgerr.New(pgerr.FeatureNotSupported, "PROCESS_TOAST required with VACUUM FULL")
 	}
 	return nil
 }
@@ -138,7 +189,7 @@ func (u *utility) vacuumTargets(n *pg_query.VacuumStmt, task *vacuumTask) ([]vac
 			if task.vacuum {
 				verb = "vacuum"
 			}
-			s.notice(pgerr.Notice(pgerr.SeverityWarning, pgerr.WrongObjectType,
+			s.notice(pgerr.Notice(pgerr.SeverityWarning, pgerr.Warning,
 				"skipping \"%s\" --- cannot %s non-tables or special system tables", rel.Name, verb))
 			continue
 		}

@@ -483,6 +483,18 @@ func (s *Session) Changes(fn func(name, value string)) {
 	}
 }
 
+// Changed lists the parameters plans depend on (GUC_EXPLAIN) that are not at their defaults, as SHOW prints them.
+func (s *Session) Changed() []Info {
+	var out []Info
+	for i := range params {
+		p := &params[i]
+		if v := *s.pages.get(p.id); p.Explain && p.Setting(v) != p.Default() {
+			out = append(out, Info{Param: p, Name: p.Name, Value: p.Show(v)})
+		}
+	}
+	return out
+}
+
 // Info is a row of pg_settings.
 type Info struct {
 	*Param         // nil for a placeholder

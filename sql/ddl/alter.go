@@ -210,7 +210,7 @@ func (a *alteration) addColumn(c *pg_query.AlterTableCmd) error {
 		return err
 	}
 	for _, k := range d.checks {
-		x, err := e.addCheck(a.table, k, false)
+		x, err := e.withoutText().addCheck(a.table, k, false)
 		if err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func (a *alteration) addColumn(c *pg_query.AlterTableCmd) error {
 
 // addColumnValue stores the new column's default and decides how present rows get it.
 func (a *alteration) addColumnValue(d *tableDef, col *columnDef) error {
-	e := a.e
+	e := a.e.withoutText()
 	var x analyze.Expr
 	switch {
 	case col.gen != nil:
@@ -355,7 +355,7 @@ func (a *alteration) columnDefault(c *pg_query.AlterTableCmd) error {
 		return err
 	}
 	col := column{num: att.Num, name: att.Name, typ: att.Type, typmod: att.Typmod}
-	_, err = a.e.storeDefault(a.table, &col, c.Def)
+	_, err = a.e.withoutText().storeDefault(a.table, &col, c.Def)
 	return err
 }
 
@@ -395,8 +395,11 @@ func (a *alteration) columnType(c *pg_query.AlterTableCmd) error {
 	}
 	def := c.Def.GetColumnDef()
 	def.Colname = c.Name
-	col, _, err := e.columnOf(def)
+	col, _, err := e.withoutText().columnOf(def)
 	if err != nil {
+		return err
+	}
+	if err := e.checkColumnType(&col); err != nil {
 		return err
 	}
 	x, err := analyze.AnalyzeAlterType(e.analysis(), def.RawDefault, e.Text, r, att, col.typ, col.typmod)
@@ -458,7 +461,7 @@ func (a *alteration) addConstraint(k *pg_query.Constraint) error {
 	switch k.Contype {
 	case pg_query.ConstrType_CONSTR_CHECK:
 		invalid := k.SkipValidation
-		x, err := e.addCheck(a.table, k, invalid)
+		x, err := e.withoutText().addCheck(a.table, k, invalid)
 		if err != nil {
 			return err
 		}
@@ -484,9 +487,6 @@ func (a *alteration) addConstraint(k *pg_query.Constraint) error {
 		x := &d.indexes[0]
 		if x.primary {
 			for _, name := range x.columns {
-				if r.AttrByName(name) == nil {
-					return e.at(pgerr.New(pgerr.UndefinedColumn, "column \"%s\" named in key does not exist", name), k.Location)
-				}
 				if err := a.setNotNull(name); err != nil {
 					return err
 				}
@@ -526,17 +526,8 @@ func (a *alteration) useIndex(k *pg_query.Constraint) error {
 			idx = x
 		}
 	}
-	switch {
-	case idx == nil:
-		return pgerr.New(pgerr.UndefinedObject, "index \"%s\" does not exist", k.Indexname)
-	case idx.Constraint != 0:
-		return pgerr.New(pgerr.ObjectNotInPrerequisiteState, "index \"%s\" is already associated with a constraint", idx.Name)
-	case !idx.Unique:
-		return pgerr.New(pgerr.WrongObjectType, "\"%s\" is not a unique index", idx.Name).
-			WithDetail("Cannot create a primary key or unique constraint using such an index.")
-	case idx.Predicate != "":
-		return pgerr.New(pgerr.WrongObjectType, "\"%s\" is a partial index", idx.Name).
-			WithDetail("Cannot create a primary key or unique constraint using such an index.")
+	if err := usableForConstraint(idx, k.Indexname); err != nil {
+		return e.at(err, k.Location)
 	}
 	primary := k.Contype == pg_query.ConstrType_CONSTR_PRIMARY
 	c := &constraint{name: k.Conname, schema: r.Namespace, kind: catalog.ConstraintUnique, rel: a.table, index: idx.OID}
@@ -550,10 +541,6 @@ func (a *alteration) useIndex(k *pg_query.Constraint) error {
 		c.name = idx.Name
 	}
 	for _, key := range idx.Keys[:idx.NKeyAtts] {
-		if key.AttNum == 0 {
-			return pgerr.New(pgerr.WrongObjectType, "index \"%s\" contains expressions", idx.Name).
-				WithDetail("Cannot create a primary key or unique constraint using such an index.")
-		}
 		c.key = append(c.key, key.AttNum)
 		if primary {
 			if err := a.setNotNull(r.Attr(key.AttNum).Name); err != nil {
@@ -582,6 +569,37 @@ func (a *alteration) useIndex(k *pg_query.Constraint) error {
 		return nil
 	}
 	return e.updateIndex(idx.OID, func(row catalog.Row) { row[catalog.IndexIndisprimary] = boolD(true) })
+}
+
+// usableForConstraint tells what is wrong with an index, nil if there is none, that is to uphold a constraint.
+func usableForConstraint(idx *catalog.Index, name string) *pgerr.Error {
+	switch {
+	case idx == nil:
+		return pgerr.New(pgerr.UndefinedObject, "index \"%s\" does not exist", name)
+	case idx.Constraint != 0:
+		return pgerr.New(pgerr.ObjectNotInPrerequisiteState, "index \"%s\" is already associated with a constraint", name)
+	}
+	fault := func(format string) *pgerr.Error {
+		return pgerr.New(pgerr.WrongObjectType, format, name).
+			WithDetail("Cannot create a primary key or unique constraint using such an index.")
+	}
+	if !idx.Unique {
+		return fault("\"%s\" is not a unique index")
+	}
+	for i := range idx.Keys[:idx.NKeyAtts] {
+		if idx.Keys[i].AttNum == 0 {
+			return fault("index \"%s\" contains expressions")
+		}
+	}
+	if idx.Predicate != "" {
+		return fault("\"%s\" is a partial index")
+	}
+	for i := range idx.Keys[:idx.NKeyAtts] {
+		if idx.Keys[i].Desc || idx.Keys[i].NullsFirst {
+			return fault("index \"%s\" column number " + itoa(i+1) + " does not have default sorting behavior")
+		}
+	}
+	return nil
 }
 
 func (a *alteration) dropConstraint(c *pg_query.AlterTableCmd) error {
@@ -639,7 +657,15 @@ func (a *alteration) setStatistics(c *pg_query.AlterTableCmd) error {
 	if err != nil {
 		return err
 	}
+	const most = 10000
 	v := c.Def.GetInteger().GetIval()
+	if v < -1 {
+		return pgerr.New(pgerr.InvalidParameterValue, "statistics target %d is too low", v)
+	}
+	if v > most {
+		v = most
+		a.e.Host.Notice(pgerr.Notice(pgerr.SeverityWarning, pgerr.InvalidParameterValue, "lowering statistics target to %d", v))
+	}
 	return a.e.updateAttribute(a.table, att.Num, func(row catalog.Row) { row[catalog.AttributeAttstattarget] = intD(v) })
 }
 

@@ -464,15 +464,19 @@ func (d *tableDef) checkColumns() error {
 		if _, num := catalog.SystemAttr(name); num != 0 {
 			return pgerr.New(pgerr.DuplicateColumn, "column name \"%s\" conflicts with a system column name", name)
 		}
-		t, err := d.e.Cat.TypeByOID(d.cols[i].typ)
-		if err != nil {
+		if err := d.e.checkColumnType(&d.cols[i]); err != nil {
 			return err
-		}
-		if t.Kind == 'p' {
-			return pgerr.New(pgerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", name, t.Name)
 		}
 	}
 	return nil
+}
+
+func (e *Env) checkColumnType(c *columnDef) error {
+	t, err := e.Cat.TypeByOID(c.typ)
+	if err == nil && t.Kind == 'p' {
+		err = pgerr.New(pgerr.InvalidTableDefinition, "column \"%s\" has pseudo-type %s", c.name, t.Name)
+	}
+	return err
 }
 
 // addSequence notes that a column draws from a sequence made with the table.
@@ -549,11 +553,7 @@ func (d *tableDef) resolveKeys(x *indexDef) error {
 			return d.e.at(pgerr.New(pgerr.UndefinedColumn, "column \"%s\" named in key does not exist", name), x.location)
 		}
 		if seen[name] {
-			what := "unique"
-			if x.primary {
-				what = "primary key"
-			}
-			return d.e.at(pgerr.New(pgerr.DuplicateColumn, "column \"%s\" appears twice in %s constraint", name, what), x.location)
+			return d.e.at(repeatedKey(name, x.primary), x.location)
 		}
 		seen[name] = true
 		if x.primary {
@@ -561,6 +561,14 @@ func (d *tableDef) resolveKeys(x *indexDef) error {
 		}
 	}
 	return nil
+}
+
+func repeatedKey(column string, primary bool) *pgerr.Error {
+	what := "unique"
+	if primary {
+		what = "primary key"
+	}
+	return pgerr.New(pgerr.DuplicateColumn, "column \"%s\" appears twice in %s constraint", column, what)
 }
 
 // insertTable makes the table's rows and files.

@@ -24,6 +24,8 @@ type Host interface {
 	// SearchPath is the effective one; CreationSchema its first schema that search_path names.
 	SearchPath() []OID
 	CreationSchema() (OID, error)
+	// InSchema calls f with a schema in front of the search path.
+	InSchema(name string, f func() error) error
 	// Schema is a schema's OID by name, 0 if there is none.
 	Schema(name string) (OID, error)
 	TempSchema(ctx context.Context) (OID, error)
@@ -57,6 +59,14 @@ type Env struct {
 	Session *engine.Session
 	Cat     *catalog.Txn
 	Text    string // the statement's text, for positions
+}
+
+// withoutText is e for expressions whose faults are shown without a position, as PostgreSQL shows those that ALTER
+// TABLE comes upon when it no longer has the statement's text.
+func (e *Env) withoutText() *Env {
+	c := *e
+	c.Text = ""
+	return &c
 }
 
 func (e *Env) notice(code pgerr.Code, format string, args ...any) {

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"slices"
 	"strconv"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -92,6 +93,9 @@ func (e *Env) createIndex(n *pg_query.IndexStmt) error {
 		if el.Expr != nil {
 			return unsupported("expressions are not supported in included columns")
 		}
+		if err := includedPlainly(el); err != nil {
+			return err
+		}
 		c, err := e.indexColumn(rel, el, false)
 		if err != nil {
 			return err
@@ -105,9 +109,39 @@ func (e *Env) createIndex(n *pg_query.IndexStmt) error {
 		if x.predicate, err = analyze.AnalyzeExpr(e.analysis(), n.WhereClause, e.Text, rel, analyze.ForIndexPredicate); err != nil {
 			return err
 		}
+		if err := e.checkImmutable(x.predicate, "predicate"); err != nil {
+			return err
+		}
 	}
 	_, err = e.makeIndex(rel, x, n.IfNotExists)
 	return err
+}
+
+// checkImmutable refuses an expression of an index whose value may change while the row stays.
+func (e *Env) checkImmutable(x analyze.Expr, what string) error {
+	v, err := analyze.Volatility(e.analysis(), x)
+	if err == nil && v != 'i' {
+		err = pgerr.New(pgerr.InvalidObjectDefinition, "functions in index %s must be marked IMMUTABLE", what)
+	}
+	return err
+}
+
+// includedPlainly refuses what only key columns may have.
+func includedPlainly(el *pg_query.IndexElem) error {
+	what := ""
+	switch {
+	case len(el.Collation) > 0:
+		what = "a collation"
+	case len(el.Opclass) > 0:
+		what = "an operator class"
+	case el.Ordering != pg_query.SortByDir_SORTBY_DEFAULT && el.Ordering != pg_query.SortByDir_SORT_BY_DIR_UNDEFINED:
+		what = "ASC/DESC options"
+	case el.NullsOrdering != pg_query.SortByNulls_SORTBY_NULLS_DEFAULT && el.NullsOrdering != pg_query.SortByNulls_SORT_BY_NULLS_UNDEFINED:
+		what = "NULLS FIRST/LAST options"
+	default:
+		return nil
+	}
+	return pgerr.New(pgerr.InvalidObjectDefinition, "including column does not support %s", what)
 }
 
 func kindPlural(k catalog.RelKind) string {
@@ -156,6 +190,9 @@ func (e *Env) indexColumn(rel *catalog.Relation, el *pg_query.IndexElem, key boo
 			a := rel.Attr(int16(v.Attno))
 			c.attnum, c.name, c.typ, c.typmod = a.Num, a.Name, a.Type, a.Typmod
 		} else {
+			if err := e.checkImmutable(x, "expression"); err != nil {
+				return c, err
+			}
 			c.expr, c.typ, c.typmod = x, x.Type(), x.Typmod()
 			c.name = analyze.FigureIndexName(el.Expr)
 		}
@@ -164,7 +201,13 @@ func (e *Env) indexColumn(rel *catalog.Relation, el *pg_query.IndexElem, key boo
 		c.name = el.Indexcolname
 	}
 	if len(el.Collation) > 0 {
-		var err error
+		t, err := e.Cat.TypeByOID(c.typ)
+		if err != nil {
+			return c, err
+		}
+		if t.Collation == 0 {
+			return c, pgerr.New(pgerr.DatatypeMismatch, "collations are not supported by type %s", typeText(e, c.typ))
+		}
 		if c.collation, err = e.collation(el.Collation); err != nil {
 			return c, err
 		}
@@ -198,15 +241,28 @@ func (e *Env) opclass(typ OID, names []*pg_query.Node) (OID, error) {
 		}
 		return oc.OID, nil
 	}
-	name := names[len(names)-1].GetString_().GetSval()
-	oc, err := e.Cat.OpclassByName(catalog.AMBtree, catalog.NamespacePgCatalog, name)
+	// All there are lie in pg_catalog.
+	name, ns := names[len(names)-1].GetString_().GetSval(), catalog.NamespacePgCatalog
+	shown := name
+	if len(names) > 1 {
+		schema := names[len(names)-2].GetString_().GetSval()
+		shown = schema + "." + name
+		var err error
+		if ns, err = e.Host.Schema(schema); err != nil {
+			return 0, err
+		}
+		if ns == 0 {
+			return 0, pgerr.New(pgerr.UndefinedSchema, "schema \"%s\" does not exist", schema)
+		}
+	}
+	oc, err := e.Cat.OpclassByName(catalog.AMBtree, ns, name)
 	if err != nil {
 		return 0, err
 	}
 	if oc == nil {
-		return 0, pgerr.New(pgerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"btree\"", name)
+		return 0, pgerr.New(pgerr.UndefinedObject, "operator class \"%s\" does not exist for access method \"btree\"", shown)
 	}
-	return oc.OID, e.classAccepts(oc, typ)
+	return oc.OID, e.classAccepts(oc, shown, typ)
 }
 
 // makeIndex makes an index and fills it from the table. It returns 0 where IF NOT EXISTS found one.
@@ -459,6 +515,9 @@ func (e *Env) addIndexConstraint(table OID, d *indexDef) error {
 		}
 	}
 	for i, name := range append(append([]string(nil), d.columns...), d.including...) {
+		if i < len(d.columns) && slices.Contains(d.columns[:i], name) {
+			return e.at(repeatedKey(name, d.primary), d.location)
+		}
 		a := rel.AttrByName(name)
 		if a == nil {
 			return e.at(pgerr.New(pgerr.UndefinedColumn, "column \"%s\" named in key does not exist", name), d.location)

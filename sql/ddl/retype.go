@@ -82,14 +82,14 @@ func (e *Env) retypeClass(class, from, to OID) (OID, error) {
 	if oc, err = e.Cat.OpclassByOID(class); err != nil {
 		return 0, err
 	}
-	return class, e.classAccepts(oc, to)
+	return class, e.classAccepts(oc, oc.Name, to)
 }
 
-// classAccepts refuses an operator class that is for another type.
-func (e *Env) classAccepts(oc *catalog.Opclass, typ OID) error {
+// classAccepts refuses an operator class, called name in the statement, that is for another type.
+func (e *Env) classAccepts(oc *catalog.Opclass, name string, typ OID) error {
 	ok, err := e.Cat.BinaryCoercible(typ, oc.InType)
 	if err == nil && !ok {
-		err = pgerr.New(pgerr.DatatypeMismatch, "operator class \"%s\" does not accept data type %s", oc.Name, typeText(e, typ))
+		err = pgerr.New(pgerr.DatatypeMismatch, "operator class \"%s\" does not accept data type %s", name, typeText(e, typ))
 	}
 	return err
 }

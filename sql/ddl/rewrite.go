@@ -339,11 +339,17 @@ func (d *dependents) restore() error {
 		return err
 	}
 	for oid, x := range d.checks {
+		if x, err = e.reread(x, r); err != nil {
+			return err
+		}
 		if err := e.storeText(catalog.PgConstraint, oid, catalog.ConstraintConbin, x, r); err != nil {
 			return err
 		}
 	}
 	for num, x := range d.gens {
+		if x, err = e.reread(x, r); err != nil {
+			return err
+		}
 		text, err := e.stored(x, r)
 		if err != nil {
 			return err
@@ -364,6 +370,9 @@ func (d *dependents) restore() error {
 	for oid, list := range d.exprs {
 		var texts []string
 		for _, x := range list {
+			if x, err = e.reread(x, r); err != nil {
+				return err
+			}
 			text, err := e.stored(x, r)
 			if err != nil {
 				return err
@@ -375,6 +384,9 @@ func (d *dependents) restore() error {
 		}
 	}
 	for oid, x := range d.preds {
+		if x, err = e.reread(x, r); err != nil {
+			return err
+		}
 		if err := e.storeText(catalog.PgIndex, oid, catalog.IndexIndpred, x, r); err != nil {
 			return err
 		}
@@ -385,6 +397,16 @@ func (d *dependents) restore() error {
 		}
 	}
 	return nil
+}
+
+// reread analyses an expression again over r, in which columns may have other types now: its operators may be others,
+// or there may be none.
+func (e *Env) reread(x analyze.Expr, r *catalog.Relation) (analyze.Expr, error) {
+	text, err := e.stored(x, r)
+	if err != nil {
+		return nil, err
+	}
+	return analyze.StoredExpr(e.analysis(), r, text)
 }
 
 func (e *Env) storeText(class, oid OID, col int, x analyze.Expr, r *catalog.Relation) error {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/locks"
@@ -42,13 +43,54 @@ func (e *Env) createSchema(n *pg_query.CreateSchemaStmt) error {
 		}
 		return pgerr.New(pgerr.DuplicateSchema, "schema \"%s\" already exists", name)
 	}
-	if _, err := e.makeSchema(name, owner.OID); err != nil {
+	if _, err := e.makeSchema(name, owner.OID); err != nil || len(n.SchemaElts) == 0 {
 		return err
 	}
-	if len(n.SchemaElts) > 0 {
-		return unsupported("CREATE SCHEMA with elements is not supported")
+	elements, err := schemaElements(n.SchemaElts, name)
+	if err != nil {
+		return err
 	}
-	return nil
+	return e.Host.InSchema(name, func() error {
+		for _, el := range elements {
+			if !Supports(el) {
+				return unsupported("this element of CREATE SCHEMA is not supported")
+			}
+			if _, err := Run(e, el); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// schemaElements puts the elements of CREATE SCHEMA in the order they are made in: sequences, which tables use, then
+// tables, then what is over tables. What is made without a schema's name goes to the new one. Follows
+// transformCreateSchemaStmt.
+func schemaElements(list []*pg_query.Node, schema string) ([]*pg_query.Node, error) {
+	var sequences, tables, others []*pg_query.Node
+	for _, el := range list {
+		el = proto.Clone(el).(*pg_query.Node) // parsed texts are shared
+		var made *pg_query.RangeVar
+		switch n := el.Node.(type) {
+		case *pg_query.Node_CreateSeqStmt:
+			made, sequences = n.CreateSeqStmt.Sequence, append(sequences, el)
+		case *pg_query.Node_CreateStmt:
+			made, tables = n.CreateStmt.Relation, append(tables, el)
+		case *pg_query.Node_IndexStmt:
+			made, others = n.IndexStmt.Relation, append(others, el)
+		default:
+			others = append(others, el)
+		}
+		switch {
+		case made == nil:
+		case made.Schemaname == "":
+			made.Schemaname = schema
+		case made.Schemaname != schema:
+			return nil, pgerr.New(pgerr.InvalidSchemaDefinition,
+				"CREATE specifies a schema (%s) different from the one being created (%s)", made.Schemaname, schema)
+		}
+	}
+	return append(append(sequences, tables...), others...), nil
 }
 
 func (e *Env) makeSchema(name string, owner OID) (OID, error) {

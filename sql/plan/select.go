@@ -207,6 +207,9 @@ func (p *planner) gateNode(n Node, l *layout, conditions []analyze.Expr) Node {
 		p.copyCost(r, n)
 		return r
 	}
+	r.OneTimeFilter = []analyze.Expr{&analyze.Const{
+		Typed: analyze.Typed{Typ: types.Bool, Mod: -1, Loc: -1}, Value: types.BoolDatum(false),
+	}}
 	r.Rows, r.Width = 1, n.Common().Width
 	r.Targets = make([]analyze.Expr, len(l.list))
 	for i, e := range l.list {
