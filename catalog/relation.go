@@ -170,6 +170,27 @@ func (r *Relation) PrimaryKey() *Index {
 	return nil
 }
 
+// Plural names relations of the kind, as in "This operation is not supported for ...".
+func (k RelKind) Plural() string {
+	switch k {
+	case KindTable:
+		return "tables"
+	case KindView:
+		return "views"
+	case KindSequence:
+		return "sequences"
+	case KindIndex:
+		return "indexes"
+	case KindMatView:
+		return "materialized views"
+	case KindComposite:
+		return "composite types"
+	case KindToast:
+		return "TOAST tables"
+	}
+	return "this kind of relation"
+}
+
 // Attribute is a column.
 type Attribute struct {
 	Name      string

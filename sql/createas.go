@@ -7,6 +7,7 @@ import (
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/engine"
 	"github.com/minipg/minipg/pgerr"
+	"github.com/minipg/minipg/sql/analyze"
 	"github.com/minipg/minipg/sql/ddl"
 	"github.com/minipg/minipg/sql/exec"
 	"github.com/minipg/minipg/storage"
@@ -85,7 +86,7 @@ func (u *utility) createAsQuery(query *pg_query.Node) (*compiled, []types.Datum,
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.c == nil || !p.c.rows {
+		if p.c == nil || p.c.tag != commandTags[analyze.Select] {
 			return nil, nil, pgerr.New(pgerr.WrongObjectType, "prepared statement is not a SELECT")
 		}
 		if err := s.freshen(u.ctx, p); err != nil {

@@ -28,7 +28,8 @@ func (u *utility) lock(n *pg_query.LockStmt) (string, error) {
 			return "", undefinedRelation(rv.Schemaname, rv.Relname)
 		}
 		if !rel.Kind.IsTableLike() && rel.Kind != catalog.KindView {
-			return "", pgerr.New(pgerr.WrongObjectType, "\"%s\" is not a table or view", rel.Name)
+			return "", pgerr.New(pgerr.WrongObjectType, "cannot lock relation \"%s\"", rel.Name).
+				WithDetail("This operation is not supported for %s.", rel.Kind.Plural())
 		}
 		if rel.System {
 			continue

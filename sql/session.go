@@ -148,6 +148,9 @@ func (s *Session) authorize() error {
 		return pgerr.Fatal(pgerr.ObjectNotInPrerequisiteState,
 			"database %q is not currently accepting connections", db.Name)
 	}
+	if db.ConnLimit >= 0 && !role.Super && s.srv.DatabaseInUse(db.OID, s) >= int(db.ConnLimit) {
+		return pgerr.Fatal(pgerr.TooManyConnections, "too many connections for database %q", db.Name)
+	}
 	s.user, s.role, s.database, s.loginRole = role, role, db, role.OID
 	return nil
 }

@@ -505,6 +505,11 @@ func (s *Session) showSetting(name string) (string, error) {
 			return "on", nil
 		}
 		return "off", nil
+	case "transaction_deferrable":
+		if s.block.deferrable && s.state != txIdle {
+			return "on", nil
+		}
+		return "off", nil
 	}
 	return s.set.Show(name)
 }

@@ -124,6 +124,8 @@ func (a *alteration) command(c *pg_query.AlterTableCmd) error {
 		return a.dropColumn(c)
 	case pg_query.AlterTableType_AT_ColumnDefault:
 		return a.columnDefault(c)
+	case pg_query.AlterTableType_AT_DropExpression:
+		return a.dropExpression(c)
 	case pg_query.AlterTableType_AT_SetNotNull:
 		return a.setNotNull(c.Name)
 	case pg_query.AlterTableType_AT_DropNotNull:
@@ -341,11 +343,8 @@ func (a *alteration) columnDefault(c *pg_query.AlterTableCmd) error {
 	if err != nil {
 		return err
 	}
-	if att.Identity != 0 {
-		return pgerr.New(pgerr.SyntaxError, "column \"%s\" of relation \"%s\" is an identity column", att.Name, r.Name)
-	}
-	if att.Generated != 0 {
-		return pgerr.New(pgerr.SyntaxError, "column \"%s\" of relation \"%s\" is a generated column", att.Name, r.Name)
+	if err := withoutDefault(r, att, c.Def == nil); err != nil {
+		return err
 	}
 	if err := a.e.dropDefault(a.table, att.Num); err != nil {
 		return err
@@ -357,6 +356,46 @@ func (a *alteration) columnDefault(c *pg_query.AlterTableCmd) error {
 	col := column{num: att.Num, name: att.Name, typ: att.Type, typmod: att.Typmod}
 	_, err = a.e.withoutText().storeDefault(a.table, &col, c.Def)
 	return err
+}
+
+// withoutDefault tells why a column has no default that could be set or dropped, nil if it may have one.
+func withoutDefault(r *catalog.Relation, att *catalog.Attribute, drop bool) error {
+	var kind, hint string
+	switch {
+	case att.Identity != 0:
+		kind, hint = "an identity", "IDENTITY"
+	case att.Generated != 0:
+		kind, hint = "a generated", "EXPRESSION"
+	default:
+		return nil
+	}
+	err := pgerr.New(pgerr.SyntaxError, "column \"%s\" of relation \"%s\" is %s column", att.Name, r.Name, kind)
+	if drop {
+		err = err.WithHint("Use ALTER TABLE ... ALTER COLUMN ... DROP " + hint + " instead.")
+	}
+	return err
+}
+
+// dropExpression makes a generated column a plain one that keeps its values.
+func (a *alteration) dropExpression(c *pg_query.AlterTableCmd) error {
+	r, att, err := a.attr(c.Name)
+	if err != nil {
+		return err
+	}
+	if att.Generated == 0 {
+		if c.MissingOk {
+			a.e.notice(pgerr.SuccessfulCompletion, "column \"%s\" of relation \"%s\" is not a stored generated column, skipping", c.Name, r.Name)
+			return nil
+		}
+		return pgerr.New(pgerr.ObjectNotInPrerequisiteState, "column \"%s\" of relation \"%s\" is not a stored generated column", c.Name, r.Name)
+	}
+	if err := a.e.dropDefault(a.table, att.Num); err != nil {
+		return err
+	}
+	return a.e.updateAttribute(a.table, att.Num, func(row catalog.Row) {
+		row[catalog.AttributeAttgenerated] = charD(0)
+		row[catalog.AttributeAtthasdef] = boolD(false)
+	})
 }
 
 func (a *alteration) setNotNull(name string) error {
@@ -395,6 +434,10 @@ func (a *alteration) columnType(c *pg_query.AlterTableCmd) error {
 	}
 	def := c.Def.GetColumnDef()
 	def.Colname = c.Name
+	if att.Generated != 0 && def.RawDefault != nil {
+		return pgerr.New(pgerr.InvalidColumnDefinition, "cannot specify USING when altering type of generated column").
+			WithDetail("Column \"%s\" is a generated column.", att.Name)
+	}
 	col, _, err := e.withoutText().columnOf(def)
 	if err != nil {
 		return err

@@ -269,8 +269,11 @@ func (e *Env) columnOf(n *pg_query.ColumnDef) (c columnDef, serial bool, err err
 	c.name = n.Colname
 	c.location = n.Location
 	names := n.TypeName.GetNames()
-	if len(names) == 1 && len(n.TypeName.ArrayBounds) == 0 {
+	if len(names) == 1 {
 		if typ, ok := serialTypes[names[0].GetString_().GetSval()]; ok {
+			if len(n.TypeName.ArrayBounds) > 0 {
+				return c, false, e.at(pgerr.New(pgerr.FeatureNotSupported, "array of serial is not implemented"), n.TypeName.Location)
+			}
 			c.typ, c.typmod, c.notNull = typ, -1, true
 			return c, true, nil
 		}
@@ -357,10 +360,17 @@ func (d *tableDef) column(n *pg_query.ColumnDef) error {
 	return nil
 }
 
+func bothGiven(what, column, table string) *pgerr.Error {
+	return pgerr.New(pgerr.SyntaxError, "both %s specified for column \"%s\" of table \"%s\"", what, column, table)
+}
+
 func (d *tableDef) columnConstraint(at int, k *pg_query.Constraint) error {
 	c := &d.cols[at]
 	switch k.Contype {
 	case pg_query.ConstrType_CONSTR_DEFAULT:
+		if c.gen != nil {
+			return d.e.at(bothGiven("default and generation expression", c.name, d.rv.Relname), k.Location)
+		}
 		if c.identity != 0 {
 			return d.e.at(pgerr.New(pgerr.SyntaxError, "both default and identity specified for column \"%s\" of table \"%s\"", c.name, d.rv.Relname), k.Location)
 		}
@@ -372,12 +382,24 @@ func (d *tableDef) columnConstraint(at int, k *pg_query.Constraint) error {
 		}
 		c.def = k.RawExpr
 	case pg_query.ConstrType_CONSTR_IDENTITY:
+		if c.gen != nil {
+			return d.e.at(bothGiven("identity and generation expression", c.name, d.rv.Relname), k.Location)
+		}
+		if c.identity != 0 {
+			return d.e.at(pgerr.New(pgerr.SyntaxError, "multiple identity specifications for column \"%s\" of table \"%s\"", c.name, d.rv.Relname), k.Location)
+		}
 		if c.def != nil || c.seq != "" {
 			return d.e.at(pgerr.New(pgerr.SyntaxError, "both default and identity specified for column \"%s\" of table \"%s\"", c.name, d.rv.Relname), k.Location)
 		}
 		c.identity, c.notNull = k.GeneratedWhen[0], true
 		return d.addSequence(at, k.Options, true)
 	case pg_query.ConstrType_CONSTR_GENERATED:
+		if c.gen != nil {
+			return d.e.at(pgerr.New(pgerr.SyntaxError, "multiple generation clauses specified for column \"%s\" of table \"%s\"", c.name, d.rv.Relname), k.Location)
+		}
+		if c.identity != 0 {
+			return d.e.at(bothGiven("identity and generation expression", c.name, d.rv.Relname), k.Location)
+		}
 		if c.def != nil || c.seq != "" {
 			return d.e.at(pgerr.New(pgerr.SyntaxError, "both default and generation expression specified for column \"%s\" of table \"%s\"", c.name, d.rv.Relname), k.Location)
 		}

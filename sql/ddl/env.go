@@ -128,6 +128,8 @@ func Run(e *Env, n *pg_query.Node) (string, error) {
 		return "ALTER TABLESPACE", e.alterTablespaceOptions(n.AlterTableSpaceOptionsStmt)
 	case *pg_query.Node_AlterTableMoveAllStmt:
 		return e.moveAll(n.AlterTableMoveAllStmt)
+	case *pg_query.Node_AlterDatabaseStmt:
+		return "ALTER DATABASE", e.alterDatabase(n.AlterDatabaseStmt)
 	case *pg_query.Node_AlterDatabaseSetStmt:
 		return "ALTER DATABASE", e.alterDatabaseSet(n.AlterDatabaseSetStmt)
 	case *pg_query.Node_AlterRoleSetStmt:
@@ -145,7 +147,7 @@ func Supports(n *pg_query.Node) bool {
 		*pg_query.Node_TruncateStmt, *pg_query.Node_CreateSchemaStmt, *pg_query.Node_CreateSeqStmt,
 		*pg_query.Node_AlterSeqStmt, *pg_query.Node_RenameStmt, *pg_query.Node_AlterObjectSchemaStmt,
 		*pg_query.Node_AlterOwnerStmt, *pg_query.Node_CommentStmt, *pg_query.Node_CreatedbStmt, *pg_query.Node_DropdbStmt,
-		*pg_query.Node_AlterDatabaseSetStmt, *pg_query.Node_AlterRoleSetStmt, *pg_query.Node_ReindexStmt,
+		*pg_query.Node_AlterDatabaseStmt, *pg_query.Node_AlterDatabaseSetStmt, *pg_query.Node_AlterRoleSetStmt, *pg_query.Node_ReindexStmt,
 		*pg_query.Node_CreateTableSpaceStmt, *pg_query.Node_DropTableSpaceStmt, *pg_query.Node_AlterTableSpaceOptionsStmt,
 		*pg_query.Node_AlterTableMoveAllStmt:
 		return true

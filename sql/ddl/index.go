@@ -71,7 +71,7 @@ func (e *Env) createIndex(n *pg_query.IndexStmt) error {
 	}
 	if rel.Kind != catalog.KindTable {
 		return pgerr.New(pgerr.WrongObjectType, "cannot create index on relation \"%s\"", rel.Name).
-			WithDetail("This operation is not supported for %s.", kindPlural(rel.Kind))
+			WithDetail("This operation is not supported for %s.", rel.Kind.Plural())
 	}
 	x := &newIndex{name: n.Idxname, flags: indexFlags{unique: n.Unique, nullsNotDistinct: n.NullsNotDistinct}}
 	if x.space, err = e.newTablespace(n.TableSpace, rel.Persistence); err != nil {
@@ -142,22 +142,6 @@ func includedPlainly(el *pg_query.IndexElem) error {
 		return nil
 	}
 	return pgerr.New(pgerr.InvalidObjectDefinition, "including column does not support %s", what)
-}
-
-func kindPlural(k catalog.RelKind) string {
-	switch k {
-	case catalog.KindView:
-		return "views"
-	case catalog.KindSequence:
-		return "sequences"
-	case catalog.KindIndex:
-		return "indexes"
-	case catalog.KindMatView:
-		return "materialized views"
-	case catalog.KindComposite:
-		return "composite types"
-	}
-	return "this kind of relation"
 }
 
 // indexColumn resolves one column of an index.

@@ -42,7 +42,7 @@ func (d *tableDef) like(n *pg_query.TableLikeClause) error {
 	case catalog.KindTable, catalog.KindView, catalog.KindMatView, catalog.KindComposite:
 	default:
 		return e.at(pgerr.New(pgerr.WrongObjectType, "relation \"%s\" is invalid in LIKE clause", rel.Name).
-			WithDetail("This operation is not supported for %s.", kindPlural(rel.Kind)), n.Relation.Location)
+			WithDetail("This operation is not supported for %s.", rel.Kind.Plural()), n.Relation.Location)
 	}
 	for i := range rel.Attrs {
 		if a := &rel.Attrs[i]; !a.Dropped {

@@ -1,6 +1,7 @@
 package ddl
 
 import (
+	"strconv"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -373,9 +374,23 @@ func (e *Env) insertDatabase(name string, owner OID, src *catalog.Database, opts
 	row[catalog.DatabaseOid] = oidD(oid)
 	row[catalog.DatabaseDatname] = textD(truncateName(name))
 	row[catalog.DatabaseDatdba] = oidD(owner)
-	row[catalog.DatabaseDatistemplate] = boolD(opts["is_template"] == "true")
-	row[catalog.DatabaseDatallowconn] = boolD(opts["allow_connections"] != "false")
-	row[catalog.DatabaseDatconnlimit] = intD(-1)
+	for name, col := range map[string]int{
+		"is_template": catalog.DatabaseDatistemplate, "allow_connections": catalog.DatabaseDatallowconn,
+	} {
+		row[col] = boolD(name == "allow_connections")
+		if value, given := opts[name]; given {
+			on, err := optionBool(name, value)
+			if err != nil {
+				return err
+			}
+			row[col] = boolD(on)
+		}
+	}
+	limit, err := connectionLimit(opts["connection_limit"])
+	if err != nil {
+		return err
+	}
+	row[catalog.DatabaseDatconnlimit] = intD(limit)
 	row[catalog.DatabaseDatacl] = types.NullDatum
 	if err := e.Cat.Insert(catalog.PgDatabase, row); err != nil {
 		return err
@@ -387,6 +402,83 @@ func (e *Env) insertDatabase(name string, owner OID, src *catalog.Database, opts
 		return err
 	}
 	return e.Cat.CopyDatabase(src.OID, oid)
+}
+
+// connectionLimit reads CONNECTION LIMIT; -1 is none.
+func connectionLimit(text string) (int, error) {
+	if text == "" || text == "default" {
+		return -1, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < -1 {
+		return 0, pgerr.New(pgerr.InvalidParameterValue, "invalid connection limit: %s", text)
+	}
+	return n, nil
+}
+
+// alterDatabase carries out ALTER DATABASE with options.
+func (e *Env) alterDatabase(n *pg_query.AlterDatabaseStmt) error {
+	db, err := e.database(n.Dbname)
+	if err != nil {
+		return err
+	}
+	if u := e.Host.User(); !u.Super && u.OID != db.Owner {
+		return pgerr.New(pgerr.InsufficientPrivilege, "must be owner of database %s", db.Name)
+	}
+	old, err := e.Cat.Get(catalog.PgDatabase, oidD(db.OID))
+	if err != nil {
+		return err
+	}
+	row := append(catalog.Row(nil), old...)
+	for _, o := range n.Options {
+		d := o.GetDefElem()
+		value := optionText(d.Arg)
+		switch d.Defname {
+		case "connection_limit":
+			limit, err := connectionLimit(value)
+			if err != nil {
+				return err
+			}
+			row[catalog.DatabaseDatconnlimit] = intD(limit)
+		case "allow_connections", "is_template":
+			on, err := optionBool(d.Defname, value)
+			if err != nil {
+				return err
+			}
+			if d.Defname == "is_template" {
+				row[catalog.DatabaseDatistemplate] = boolD(on)
+				continue
+			}
+			if !on && db.OID == e.Session.Database() {
+				return pgerr.New(pgerr.InvalidParameterValue, "cannot disallow connections for current database")
+			}
+			row[catalog.DatabaseDatallowconn] = boolD(on)
+		case "tablespace":
+			if err := e.Host.PreventInBlock("ALTER DATABASE SET TABLESPACE"); err != nil {
+				return err
+			}
+			t, err := e.tablespaceNamed(value)
+			if err != nil {
+				return err
+			}
+			if t.OID != catalog.TablespaceDefault {
+				return unsupported("databases in other tablespaces than pg_default are not supported")
+			}
+		default:
+			return e.at(pgerr.New(pgerr.SyntaxError, "option \"%s\" not recognized", d.Defname), d.Location)
+		}
+	}
+	return e.Cat.Update(catalog.PgDatabase, row)
+}
+
+func optionBool(name, value string) (bool, error) {
+	switch strings.ToLower(value) {
+	case "true", "on", "1":
+		return true, nil
+	case "false", "off", "0":
+		return false, nil
+	}
+	return false, pgerr.New(pgerr.SyntaxError, "%s requires a Boolean value", name)
 }
 
 // dropDatabase carries out DROP DATABASE.

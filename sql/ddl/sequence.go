@@ -15,7 +15,7 @@ import (
 
 // createSequence carries out CREATE SEQUENCE.
 func (e *Env) createSequence(n *pg_query.CreateSeqStmt) error {
-	schema, err := e.creationSchema(n.Sequence)
+	schema, err := e.withoutText().creationSchema(n.Sequence)
 	if err != nil {
 		return err
 	}
@@ -341,6 +341,24 @@ func (e *Env) restartSequence(oid OID, _ []*pg_query.Node) error {
 	return e.newSequenceState(oid, rel.Sequence.Start, false)
 }
 
+// notIdentity refuses the sequence of an identity column, which is bound to it.
+func (e *Env) notIdentity(seq OID) error {
+	table, _, kind, err := e.Cat.SequenceOwner(seq)
+	if err != nil || table == 0 || kind != catalog.DepInternal {
+		return err
+	}
+	self, err := e.Cat.RelationByOID(seq)
+	if err != nil {
+		return err
+	}
+	owner, err := e.Cat.RelationByOID(table)
+	if err != nil {
+		return err
+	}
+	return pgerr.New(pgerr.FeatureNotSupported, "cannot change ownership of identity sequence").
+		WithDetail("Sequence \"%s\" is linked to table \"%s\".", self.Name, owner.Name)
+}
+
 // ownedBy applies OWNED BY.
 func (e *Env) ownedBy(seq OID, opts []*pg_query.Node) error {
 	for _, o := range opts {
@@ -350,6 +368,9 @@ func (e *Env) ownedBy(seq OID, opts []*pg_query.Node) error {
 		}
 		items := d.Arg.GetList().GetItems()
 		self := catalog.Object{Class: catalog.PgClass, OID: seq}
+		if err := e.notIdentity(seq); err != nil {
+			return err
+		}
 		if _, err := e.Cat.DeleteDependenciesOn(self, catalog.PgClass, catalog.DepAuto); err != nil {
 			return err
 		}

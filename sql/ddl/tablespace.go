@@ -371,7 +371,7 @@ func (e *Env) moveFiles(rel *catalog.Relation, t *catalog.Tablespace) error {
 	case catalog.KindTable, catalog.KindIndex, catalog.KindMatView, catalog.KindToast, catalog.KindSequence:
 	default:
 		return pgerr.New(pgerr.WrongObjectType, "ALTER action SET TABLESPACE cannot be performed on relation \"%s\"", rel.Name).
-			WithDetail("This operation is not supported for %s.", kindPlural(rel.Kind))
+			WithDetail("This operation is not supported for %s.", rel.Kind.Plural())
 	}
 	space, err := e.useTablespace(t)
 	if err != nil || space == rel.Tablespace {
