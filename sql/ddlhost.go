@@ -85,7 +85,7 @@ func (h ddlHost) TempSchema(ctx context.Context) (types.OID, error) {
 // InSchema calls f with a schema in front of the search path.
 func (h ddlHost) InSchema(name string, f func() error) error {
 	s := h.s
-	path, mark := quoteIdent(name), s.set.Mark()
+	path, mark := catalog.QuoteIdent(name), s.set.Mark()
 	old, err := s.set.Show("search_path")
 	if err != nil {
 		return err
