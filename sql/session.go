@@ -164,7 +164,7 @@ func (s *Session) initFunctions() {
 		Rand:     fn.NewRandom(s.srv.random()),
 		Identity: identity{s}, Settings: settingFuncs{s}, Sequences: sequenceFuncs{s}, Advisory: advisoryFuncs{s},
 		Catalog: catalogFuncs{s}, Deparser: deparser{s}, Backends: backendFuncs{s}, Storage: storageFuncs{s},
-		Xacts: xactFuncs{s}, System: systemFuncs{s},
+		Xacts: xactFuncs{s}, System: systemFuncs{s}, Waits: s.eng.Locks(),
 	}
 	s.env.Names = regNames{s}
 	s.state0 = exec.ExecState{Session: s.eng, Fn: &s.fn, Clock: s.srv.now, Temp: s.tempFiles()}

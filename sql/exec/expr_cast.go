@@ -3,6 +3,7 @@ package exec
 import (
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/sql/analyze"
+	"github.com/minipg/minipg/sql/fn"
 	"github.com/minipg/minipg/types"
 )
 
@@ -40,6 +41,9 @@ func (c *compiler) coerceViaIO(e *analyze.CoerceViaIO) (*expr, error) {
 			if toText {
 				at := len(out.Arena)
 				out.Arena = types.Out(from, v.Datum(i), out.Arena, env)
+				if err := fn.CheckLen(len(out.Arena) - at); err != nil {
+					return nil, err
+				}
 				out.B[i], out.Null[i] = out.Arena[at:len(out.Arena):len(out.Arena)], false
 				continue
 			}

@@ -116,6 +116,9 @@ func (s *stringAgg) Step(_ *Context, args []types.Datum) error {
 	if !s.set {
 		s.set, s.first = true, len(delim)
 	}
+	if err := checkGrow(len(s.buf), len(delim)+len(args[0].B)); err != nil {
+		return err
+	}
 	s.buf = append(append(s.buf, delim...), args[0].B...)
 	return nil
 }
@@ -136,6 +139,9 @@ func (s *stringAgg) Combine(_ *Context, other AggState) error {
 		*s = *o
 		return nil
 	}
+	if err := checkGrow(len(s.buf), len(o.buf)); err != nil {
+		return err
+	}
 	s.buf = append(s.buf, o.buf...)
 	return nil
 }
@@ -151,6 +157,9 @@ type arrayAgg struct {
 }
 
 func (s *arrayAgg) Step(_ *Context, args []types.Datum) error {
+	if len(s.elems) >= maxCollected {
+		return errAlloc(2 * 8 * maxCollected)
+	}
 	d := args[0].Clone()
 	s.elems = append(s.elems, d)
 	s.size += len(d.B)
@@ -160,6 +169,9 @@ func (s *arrayAgg) Step(_ *Context, args []types.Datum) error {
 func (s *arrayAgg) Final(*Context) (types.Datum, error) {
 	if s.elems == nil {
 		return types.NullDatum, nil
+	}
+	if err := checkArray(s.elems); err != nil {
+		return types.Datum{}, err
 	}
 	return types.MakeArrayDims(s.elem, s.elems, []types.ArrayDim{{Len: int32(len(s.elems)), Lower: 1}}, s.types), nil
 }
@@ -221,6 +233,9 @@ func (s *arrayAggArray) Final(*Context) (types.Datum, error) {
 	}
 	dims := append([]types.ArrayDim{{Len: s.count, Lower: 1}}, s.dims...)
 	if err := types.CheckArrayDims(dims); err != nil {
+		return types.Datum{}, err
+	}
+	if err := checkArray(s.elems); err != nil {
 		return types.Datum{}, err
 	}
 	return types.MakeArrayDims(s.elem, s.elems, dims, s.types), nil

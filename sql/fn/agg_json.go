@@ -20,8 +20,12 @@ func (s *jsonAgg) Step(c *Context, args []types.Datum) error {
 		s.buf = append(s.buf, "\n "...)
 	}
 	s.set = true
+	start := len(s.buf)
+	if err := checkGrow(start, textSize(s.typ, args[0])); err != nil {
+		return err
+	}
 	s.buf = newJSONWriter(c).append(s.buf, s.typ, args[0], false)
-	return nil
+	return checkOut(s.buf, start)
 }
 
 func (s *jsonAgg) Final(*Context) (types.Datum, error) {
@@ -66,6 +70,10 @@ func (s *jsonObjectAgg) Step(c *Context, args []types.Datum) error {
 		s.buf = append(s.buf, ", "...)
 	}
 	s.set = true
+	start := len(s.buf)
+	if err := checkGrow(start, textSize(s.key, args[0])+textSize(s.val, args[1])); err != nil {
+		return err
+	}
 	w := newJSONWriter(c)
 	buf, err := w.key(s.buf, s.key, args[0])
 	if err != nil {
@@ -73,7 +81,7 @@ func (s *jsonObjectAgg) Step(c *Context, args []types.Datum) error {
 	}
 	buf = append(buf, " : "...)
 	s.buf = w.append(buf, s.val, args[1], false)
-	return nil
+	return checkOut(s.buf, start)
 }
 
 func (s *jsonObjectAgg) Final(*Context) (types.Datum, error) {

@@ -29,6 +29,9 @@ func (c *Context) makeArray(elem types.OID, elems []types.Datum, dims []types.Ar
 	if err := types.CheckArrayDims(dims); err != nil {
 		return types.Datum{}, err
 	}
+	if err := checkArray(elems); err != nil {
+		return types.Datum{}, err
+	}
 	return types.MakeArrayDims(elem, elems, dims, c.Env.Types), nil
 }
 
@@ -308,13 +311,17 @@ func arrayFill(c *Context, a []types.Datum) (types.Datum, error) {
 	return c.makeArray(c.ArgType(0), elems, dims)
 }
 
-func arrayToText(c *Context, arr types.Array, sep []byte, null types.Datum) []byte {
+func arrayToText(c *Context, arr types.Array, sep []byte, null types.Datum) ([]byte, error) {
 	out := []byte{}
 	any := false
 	it := arr.Iter()
 	for d, ok := it.Next(); ok; d, ok = it.Next() {
 		if d.Null && null.Null {
 			continue
+		}
+		start := len(out)
+		if err := checkGrow(start, len(sep)+textSize(arr.Elem, d)); err != nil {
+			return nil, err
 		}
 		if any {
 			out = append(out, sep...)
@@ -325,8 +332,11 @@ func arrayToText(c *Context, arr types.Array, sep []byte, null types.Datum) []by
 		} else {
 			out = types.Out(arr.Elem, d, out, c.Env)
 		}
+		if err := checkOut(out, start); err != nil {
+			return nil, err
+		}
 	}
-	return out
+	return out, nil
 }
 
 // splitText splits by a separator: null takes every character, the empty one nothing apart.
@@ -454,13 +464,15 @@ func registerArray(r *registry) {
 	r.fn("array_fill_with_lower_bounds", arrayFill)
 	r.fn("trim_array", trimArray)
 	r.fn("array_to_text", func(c *Context, a []types.Datum) (types.Datum, error) {
-		return bytesResult(arrayToText(c, a[0].Array(), a[1].B, types.NullDatum))
+		b, err := arrayToText(c, a[0].Array(), a[1].B, types.NullDatum)
+		return types.Datum{B: b}, err
 	})
 	r.fn("array_to_text_null", func(c *Context, a []types.Datum) (types.Datum, error) {
 		if a[0].Null || a[1].Null {
 			return types.NullDatum, nil
 		}
-		return bytesResult(arrayToText(c, a[0].Array(), a[1].B, a[2]))
+		b, err := arrayToText(c, a[0].Array(), a[1].B, a[2])
+		return types.Datum{B: b}, err
 	})
 	for _, name := range []string{"text_to_array", "text_to_array_null"} {
 		r.fn(name, func(_ *Context, a []types.Datum) (types.Datum, error) {

@@ -35,6 +35,7 @@ type Context struct {
 	Storage   Storage
 	Xacts     Xacts
 	System    System
+	Waits     Waits // nil shows nobody
 }
 
 // Call is a call site in an expression.

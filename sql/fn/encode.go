@@ -14,9 +14,12 @@ import (
 
 const base64Alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
+// base64Len is the length of n bytes so encoded, line breaks included.
+func base64Len(n int) int { return (n+2)/3*4 + n/57 }
+
 // encodeBase64 breaks lines after 76 characters, as PostgreSQL does.
 func encodeBase64(b []byte) []byte {
-	out := make([]byte, 0, (len(b)+2)/3*4+len(b)/57)
+	out := make([]byte, 0, base64Len(len(b)))
 	line := 0
 	for len(b) > 0 {
 		n := min(len(b), 3)
@@ -87,9 +90,22 @@ func decodeBase64(b []byte) ([]byte, error) {
 	return out, nil
 }
 
+func escapeLen(b []byte) int {
+	n := len(b)
+	for _, c := range b {
+		switch {
+		case c == 0 || c >= utf8.RuneSelf:
+			n += 3
+		case c == '\\':
+			n++
+		}
+	}
+	return n
+}
+
 // encodeEscape shows zero and high bytes in octal and doubles backslashes.
 func encodeEscape(b []byte) []byte {
-	out := make([]byte, 0, len(b))
+	out := make([]byte, 0, escapeLen(b))
 	for _, c := range b {
 		switch {
 		case c == 0 || c >= utf8.RuneSelf:
@@ -104,7 +120,20 @@ func encodeEscape(b []byte) []byte {
 }
 
 func encode(_ *Context, a []types.Datum) (types.Datum, error) {
-	switch string(lowerText(a[1].B)) {
+	name := string(lowerText(a[1].B))
+	n := len(a[0].B)
+	switch name {
+	case "hex":
+		n = hex.EncodedLen(n)
+	case "base64":
+		n = base64Len(n)
+	case "escape":
+		n = escapeLen(a[0].B)
+	}
+	if n > maxTextLen {
+		return types.Datum{}, pgerr.New(pgerr.ProgramLimitExceeded, "result of encoding conversion is too large")
+	}
+	switch name {
 	case "hex":
 		return bytesResult(hex.AppendEncode(nil, a[0].B))
 	case "base64":

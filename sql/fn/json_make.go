@@ -217,7 +217,14 @@ func jsonBuildArray(binary bool) Func {
 			if i > 0 {
 				out = append(out, ", "...)
 			}
+			start := len(out)
+			if err := checkGrow(start, textSize(typ(i), d)); err != nil {
+				return types.Datum{}, err
+			}
 			out = w.append(out, typ(i), d, false)
+			if err := checkOut(out, start); err != nil {
+				return types.Datum{}, err
+			}
 		}
 		return asJSONB(binary, append(out, ']'))
 	}
@@ -250,12 +257,19 @@ func jsonBuildObject(binary bool) Func {
 			if i > 0 {
 				out = append(out, ", "...)
 			}
-			var err error
+			start := len(out)
+			err := checkGrow(start, textSize(typ(i), args[i])+textSize(typ(i+1), args[i+1]))
+			if err != nil {
+				return types.Datum{}, err
+			}
 			if out, err = w.key(out, typ(i), args[i]); err != nil {
 				return types.Datum{}, err
 			}
 			out = append(out, " : "...)
 			out = w.append(out, typ(i+1), args[i+1], false)
+			if err := checkOut(out, start); err != nil {
+				return types.Datum{}, err
+			}
 		}
 		return asJSONB(binary, append(out, '}'))
 	}

@@ -183,15 +183,24 @@ func regexReplace(c *Context, text, pattern, with []byte, start, n int, flags ar
 		if n > 0 && count < n {
 			return true
 		}
+		if err = checkGrow(len(out), loc[0]-done); err != nil {
+			return false
+		}
 		out = append(out, text[done:loc[0]]...)
 		if escapes {
-			out = expandReplacement(out, text, with, loc)
-		} else {
+			out, err = expandReplacement(out, text, with, loc)
+		} else if err = checkGrow(len(out), len(with)); err == nil {
 			out = append(out, with...)
 		}
 		done = loc[1]
-		return n == 0
+		return err == nil && n == 0
 	})
+	if err == nil {
+		err = checkGrow(len(out), len(text)-done)
+	}
+	if err != nil {
+		return types.Datum{}, err
+	}
 	if out == nil && done == 0 {
 		return types.Datum{B: text}, nil
 	}
@@ -199,7 +208,7 @@ func regexReplace(c *Context, text, pattern, with []byte, start, n int, flags ar
 }
 
 // expandReplacement appends with, in which \& is the match, \1 to \9 are groups and \\ is a backslash.
-func expandReplacement(out, text, with []byte, loc []int) []byte {
+func expandReplacement(out, text, with []byte, loc []int) ([]byte, error) {
 	for i := 0; i < len(with); i++ {
 		if with[i] != '\\' || i+1 >= len(with) {
 			out = append(out, with[i])
@@ -222,10 +231,14 @@ func expandReplacement(out, text, with []byte, loc []int) []byte {
 			continue
 		}
 		if 2*group+1 < len(loc) && loc[2*group] >= 0 {
-			out = append(out, text[loc[2*group]:loc[2*group+1]]...)
+			part := text[loc[2*group]:loc[2*group+1]]
+			if err := checkGrow(len(out), len(part)); err != nil {
+				return nil, err
+			}
+			out = append(out, part...)
 		}
 	}
-	return out
+	return out, checkGrow(len(out), 0)
 }
 
 func errNotGlobal(name string) *pgerr.Error {

@@ -188,6 +188,12 @@ type Xacts interface {
 	Age(xid uint32) int32
 }
 
+// Waits shows other sessions what this one waits for.
+type Waits interface {
+	SetWait(eventType, name string)
+	ClearWait()
+}
+
 // System gives the rows of functions that show the server's state (pg_lock_status, pg_stat_get_activity,
 // pg_show_all_settings, ...), named by prosrc.
 type System interface {

@@ -229,6 +229,10 @@ func (c *Context) sleep(secs float64) error {
 	const most = 1e9
 	t := time.NewTimer(time.Duration(min(secs, most) * float64(time.Second)))
 	defer t.Stop()
+	if c.Waits != nil {
+		c.Waits.SetWait("Timeout", "PgSleep")
+		defer c.Waits.ClearWait()
+	}
 	select {
 	case <-t.C:
 		return nil

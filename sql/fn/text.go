@@ -12,13 +12,6 @@ import (
 	"github.com/minipg/minipg/types"
 )
 
-// maxTextLen is the longest value that functions build.
-const maxTextLen = 1<<30 - 1
-
-func errTooLarge() error {
-	return pgerr.New(pgerr.ProgramLimitExceeded, "requested length too large")
-}
-
 func bytesResult(b []byte) (types.Datum, error) { return types.Datum{B: b}, nil }
 
 func text1(f func(b []byte) []byte) Func {
@@ -198,7 +191,7 @@ func pad(b []byte, n int64, fill []byte, left bool) ([]byte, error) {
 	if len(fill) == 0 {
 		return b, nil
 	}
-	if n*utf8.UTFMax > maxTextLen {
+	if n > maxTextLen/utf8.UTFMax {
 		return nil, errTooLarge()
 	}
 	need := int(n - have)
@@ -306,6 +299,9 @@ func overlay(f substringFunc, length func([]byte) int, given bool) Func {
 		if err != nil {
 			return types.Datum{}, err
 		}
+		if err := CheckLen(len(head) + len(a[1].B) + len(tail)); err != nil {
+			return types.Datum{}, err
+		}
 		out := make([]byte, 0, len(head)+len(a[1].B)+len(tail))
 		return bytesResult(append(append(append(out, head...), a[1].B...), tail...))
 	}
@@ -382,7 +378,10 @@ func reverse(b []byte) []byte {
 	return out
 }
 
-func translate(b, from, to []byte) []byte {
+func translate(b, from, to []byte) ([]byte, error) {
+	if err := CheckLen(len(b) * utf8.UTFMax); err != nil {
+		return nil, err
+	}
 	src, dst := []rune(string(from)), []rune(string(to))
 	out := make([]byte, 0, len(b))
 	for i := 0; i < len(b); {
@@ -402,7 +401,7 @@ func translate(b, from, to []byte) []byte {
 		}
 		i += k
 	}
-	return out
+	return out, nil
 }
 
 func chr(v int64) ([]byte, error) {
@@ -471,10 +470,25 @@ func hexText(v uint64) []byte {
 	}
 }
 
+func replaceText(b, from, to []byte) (types.Datum, error) {
+	if more := len(to) - len(from); more > 0 {
+		if err := checkGrow(len(b), more*bytes.Count(b, from)); err != nil {
+			return types.Datum{}, err
+		}
+	}
+	return bytesResult(bytes.ReplaceAll(b, from, to))
+}
+
 func textCat(_ *Context, a []types.Datum) (types.Datum, error) {
+	if err := CheckLen(len(a[0].B) + len(a[1].B)); err != nil {
+		return types.Datum{}, err
+	}
 	out := make([]byte, 0, len(a[0].B)+len(a[1].B))
 	return bytesResult(append(append(out, a[0].B...), a[1].B...))
 }
+
+// arenaPiece is the longest result that goes to the arena: growing it copies what is there.
+const arenaPiece = 1 << 20
 
 func vecCat(_ *Context, args []*types.Vector, rows types.Rows, out *types.Vector) error {
 	if constNull(args, rows, out) {
@@ -491,6 +505,14 @@ func vecCat(_ *Context, args []*types.Vector, rows types.Rows, out *types.Vector
 			ib = 0
 		}
 		if out.Null[i] = a.Null[ia] || b.Null[ib]; out.Null[i] {
+			continue
+		}
+		n := len(a.B[ia]) + len(b.B[ib])
+		if n > arenaPiece {
+			if err := CheckLen(n); err != nil {
+				return err
+			}
+			out.B[i] = append(append(make([]byte, 0, n), a.B[ia]...), b.B[ib]...)
 			continue
 		}
 		at := len(out.Arena)
@@ -586,10 +608,11 @@ func registerText(r *registry) {
 		if len(a[1].B) == 0 {
 			return a[0], nil
 		}
-		return bytesResult(bytes.ReplaceAll(a[0].B, a[1].B, a[2].B))
+		return replaceText(a[0].B, a[1].B, a[2].B)
 	})
 	r.fn("translate", func(_ *Context, a []types.Datum) (types.Datum, error) {
-		return bytesResult(translate(a[0].B, a[1].B, a[2].B))
+		b, err := translate(a[0].B, a[1].B, a[2].B)
+		return types.Datum{B: b}, err
 	})
 	r.fn("text_starts_with", func(_ *Context, a []types.Datum) (types.Datum, error) {
 		return types.BoolDatum(bytes.HasPrefix(a[0].B, a[1].B)), nil

@@ -27,23 +27,31 @@ func (c *Context) variadicArgs(a []types.Datum, first int) (args []types.Datum, 
 	}, false
 }
 
-func (c *Context) concat(sep []byte, args []types.Datum, typ func(int) types.OID, first int) []byte {
+func (c *Context) concat(sep []byte, args []types.Datum, typ func(int) types.OID, first int) ([]byte, error) {
 	var out []byte
 	any := false
 	for i := first; i < len(args); i++ {
 		if args[i].Null {
 			continue
 		}
+		start := len(out)
+		// What is text already is not copied before it is known to fit.
+		if err := checkGrow(start, len(sep)+textSize(typ(i), args[i])); err != nil {
+			return nil, err
+		}
 		if any {
 			out = append(out, sep...)
 		}
 		any = true
 		out = types.Out(typ(i), args[i], out, c.Env)
+		if err := checkOut(out, start); err != nil {
+			return nil, err
+		}
 	}
 	if out == nil {
-		return []byte{}
+		return []byte{}, nil
 	}
-	return out
+	return out, nil
 }
 
 func registerConcat(r *registry) {
@@ -52,7 +60,8 @@ func registerConcat(r *registry) {
 		if null {
 			return types.NullDatum, nil
 		}
-		return bytesResult(c.concat(nil, args, typ, 0))
+		b, err := c.concat(nil, args, typ, 0)
+		return types.Datum{B: b}, err
 	})
 	r.fn("text_concat_ws", func(c *Context, a []types.Datum) (types.Datum, error) {
 		if a[0].Null {
@@ -62,7 +71,8 @@ func registerConcat(r *registry) {
 		if null {
 			return types.NullDatum, nil
 		}
-		return bytesResult(c.concat(a[0].B, args, typ, 1))
+		b, err := c.concat(a[0].B, args, typ, 1)
+		return types.Datum{B: b}, err
 	})
 	r.fn("text_format_nv", format)
 	r.fn("text_format", format)
@@ -222,8 +232,8 @@ func (f *formatter) pad(s []byte, minus bool, width int64) error {
 		width = -width
 	}
 	fill := int(width) - utf8.RuneCount(s)
-	if fill > maxTextLen {
-		return errTooLarge()
+	if err := checkGrow(len(f.out), max(fill, 0)+len(s)); err != nil {
+		return err
 	}
 	if !minus {
 		for range max(fill, 0) {
