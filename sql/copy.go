@@ -3,7 +3,9 @@ package sql
 import (
 	"context"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	pg_query "github.com/pganalyze/pg_query_go/v6"
@@ -139,6 +141,27 @@ func nameSet(n *pg_query.Node) (set map[string]bool, all bool) {
 		set[item.GetString_().GetSval()] = true
 	}
 	return set, false
+}
+
+// checkForced refuses FORCE_QUOTE and its kin for columns that are not copied. rel is nil for a query.
+func (o *copyOptions) checkForced(rel *catalog.Relation, copied []string) error {
+	for _, list := range []struct {
+		option string
+		names  map[string]bool
+	}{{"FORCE_QUOTE", o.forceQuote}, {"FORCE_NOT_NULL", o.notNull}, {"FORCE_NULL", o.forceNull}} {
+		for _, name := range slices.Sorted(maps.Keys(list.names)) {
+			switch {
+			case slices.Contains(copied, name):
+			case rel == nil:
+				return pgerr.New(pgerr.UndefinedColumn, "column \"%s\" does not exist", name)
+			case rel.AttrByName(name) == nil:
+				return pgerr.New(pgerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", name, rel.Name)
+			default:
+				return pgerr.New(pgerr.InvalidColumnReference, "%s column \"%s\" not referenced by COPY", list.option, name)
+			}
+		}
+	}
+	return nil
 }
 
 // complete checks the options against each other and fills in the defaults.
@@ -372,6 +395,13 @@ func (u *utility) copyFrom(n *pg_query.CopyStmt, o *copyOptions) (int64, error) 
 			WithHint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.")
 	case rel.Kind != catalog.KindTable:
 		return 0, pgerr.New(pgerr.WrongObjectType, "cannot copy to %s \"%s\"", relkindNames[rel.Kind], rel.Name)
+	}
+	copied := make([]string, len(atts))
+	for i, a := range atts {
+		copied[i] = rel.Attrs[a].Name
+	}
+	if err := o.checkForced(rel, copied); err != nil {
+		return 0, err
 	}
 	ins, err := u.newCopyInsert(rel, atts, o)
 	if err != nil {

@@ -36,6 +36,19 @@ func (u *utility) copyTo(n *pg_query.CopyStmt, o *copyOptions) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	var rel *catalog.Relation
+	if n.Query == nil {
+		if rel, err = u.s.relationByName(n.Relation.Schemaname, n.Relation.Relname); err != nil {
+			return 0, err
+		}
+	}
+	copied := make([]string, len(c.cols))
+	for i := range c.cols {
+		copied[i] = c.cols[i].Name
+	}
+	if err := o.checkForced(rel, copied); err != nil {
+		return 0, err
+	}
 	cw := &copyWriter{s: u.s, w: u.w, o: o, cols: c.cols}
 	if n.Filename != "" {
 		if cw.file, err = u.copyFile(n); err != nil {

@@ -411,7 +411,7 @@ func (s *Session) setAuthorization(name string, local bool) error {
 		return err
 	}
 	if role == nil {
-		return pgerr.New(pgerr.UndefinedObject, "role \"%s\" does not exist", name)
+		return pgerr.New(pgerr.InvalidParameterValue, "role \"%s\" does not exist", name)
 	}
 	if name != s.opts.User && !s.user.Super {
 		return pgerr.New(pgerr.InsufficientPrivilege, "permission denied to set session authorization")

@@ -245,6 +245,18 @@ func (e *Env) checkOwner(owner OID, kind string, rel *catalog.Relation) error {
 
 // creationSchema is the schema a new object named by rv goes to.
 func (e *Env) creationSchema(rv *pg_query.RangeVar) (OID, error) {
+	if rv.Relpersistence == "t" && rv.Schemaname != "" && rv.Schemaname != "pg_temp" {
+		temp, err := e.Host.TempSchema(e.Ctx)
+		if err != nil {
+			return 0, err
+		}
+		if ns, err := e.Host.Schema(rv.Schemaname); err != nil || ns != temp {
+			if err == nil {
+				err = e.at(pgerr.New(pgerr.InvalidTableDefinition, "cannot create temporary relation in non-temporary schema"), rv.Location)
+			}
+			return 0, err
+		}
+	}
 	if rv.Relpersistence == "t" || rv.Schemaname == "pg_temp" {
 		return e.Host.TempSchema(e.Ctx)
 	}
