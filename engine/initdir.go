@@ -52,7 +52,9 @@ func (e *Engine) takeDirectory() error {
 			return err
 		}
 	}
-	if e.lock, err = e.fs.Lock(e.path(lockName)); err != nil {
+	if e.lock, err = e.fs.Lock(e.path(lockName)); errors.Is(err, fs.ErrPermission) {
+		return dirError(err, "could not create lock file", lockName)
+	} else if err != nil {
 		return pgerr.Wrap(err, pgerr.LockFileExists, "lock file \"%s\" already exists", lockName).
 			WithHint("Is another server running in data directory \"%s\"?", e.cfg.Dir)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/minipg/minipg/btree"
+	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/heap"
 	"github.com/minipg/minipg/pgerr"
 	"github.com/minipg/minipg/txn"
@@ -132,7 +133,7 @@ func (ti *tableIndex) describe(s *Session, values []types.Datum) string {
 func (ti *tableIndex) keyText(i int) string {
 	k := &ti.idx.Keys[i]
 	if k.AttNum != 0 {
-		return k.Name
+		return catalog.QuoteIdent(k.Name)
 	}
 	return k.Expr
 }
