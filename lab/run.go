@@ -320,6 +320,9 @@ func (l *lab) measure(ctx context.Context, c *Cell, t target, conn *pgx.Conn) (*
 		pg.seconds = max(1, seconds/10)
 	}
 	warm, err := pg.run(ctx)
+	if errors.Is(err, errNoTransaction) {
+		warm, err = &measured{}, nil // all of it went into connecting: the measured run says more
+	}
 	if err != nil {
 		return nil, fmt.Errorf("warm-up: %w", err)
 	}
