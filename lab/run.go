@@ -140,10 +140,14 @@ func (l *lab) describe(ctx context.Context, cells []*Cell) error {
 			l.opts.Out, settingsText(res.Settings), settingsText(settings))
 	}
 	res.Settings = settings
+	// What earlier commands noted about their runs stays.
+	places := res.Machine.FileSystems
 	res.Machine = thisMachine(l.pgbench)
-	res.Command = commandText(os.Args[1:])
+	res.Machine.FileSystems = places
+	if text := commandText(os.Args[1:]); !slices.Contains(strings.Split(res.Command, "\n"), text) {
+		res.Command = strings.TrimPrefix(res.Command+"\n"+text, "\n")
+	}
 	res.Planned = len(cells)
-	res.Notes = nil
 	l.addFileSystem("data", l.work)
 	if tablespaces {
 		if err := l.makeSpaces(); err != nil {
@@ -219,7 +223,8 @@ func (l *lab) withinConnections(cells []*Cell) []*Cell {
 }
 
 func (l *lab) addFileSystem(use, dir string) {
-	l.results.Machine.FileSystems = append(l.results.Machine.FileSystems, fileSystem(use, dir))
+	list := slices.DeleteFunc(l.results.Machine.FileSystems, func(f FileSystem) bool { return f.Use == use })
+	l.results.Machine.FileSystems = append(list, fileSystem(use, dir))
 }
 
 func (l *lab) note(format string, args ...any) {
