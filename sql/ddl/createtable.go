@@ -687,15 +687,6 @@ func (e *Env) serialDefault(rel OID, num int16, seq OID) error {
 	return e.insertDefault(rel, num, text, false, []catalog.Object{{Class: catalog.PgClass, OID: seq}})
 }
 
-// qualified is a name with its schema, quoted.
-func (e *Env) qualified(schema OID, name string) (string, error) {
-	ns, err := e.Cat.NamespaceByOID(schema)
-	if err != nil {
-		return "", err
-	}
-	return catalog.QuoteIdent(ns.Name) + "." + catalog.QuoteIdent(name), nil
-}
-
 // needsToast tells whether a row can be too long for a page.
 func (e *Env) needsToast(cols []columnDef) (bool, error) {
 	for i := range cols {
