@@ -7,6 +7,12 @@ import (
 	"github.com/minipg/minipg/pgerr"
 )
 
+// errXML is what a PostgreSQL built without libxml says.
+func errXML() error {
+	return pgerr.New(pgerr.FeatureNotSupported, "unsupported XML feature").
+		WithDetail("This functionality requires the server to be built with libxml support.")
+}
+
 // In parses the text form of a value as the type's input function does, with the type modifier applied
 // as by an assignment from a literal. The datum may alias s. env may be nil.
 func In(typ OID, typmod int32, s []byte, env *Env) (Datum, error) {
@@ -20,8 +26,10 @@ func In(typ OID, typmod int32, s []byte, env *Env) (Datum, error) {
 	case Int2:
 		v, err := parseInt(s, 16, "smallint")
 		return Datum{W: uint64(v)}, err
-	case Text, Unknown, Cstring, PgNodeTree, Xml, Refcursor:
+	case Text, Unknown, Cstring, PgNodeTree, Refcursor:
 		return Datum{B: s}, nil
+	case Xml:
+		return Datum{}, errXML()
 	case Aclitem:
 		return aclitemIn(s, env)
 	case Varchar:

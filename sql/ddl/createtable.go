@@ -268,6 +268,9 @@ var serialTypes = map[string]OID{
 func (e *Env) columnOf(n *pg_query.ColumnDef) (c columnDef, serial bool, err error) {
 	c.name = n.Colname
 	c.location = n.Location
+	if n.Compression != "" && n.Compression != "default" {
+		return c, false, e.at(pgerr.New(pgerr.FeatureNotSupported, "column compression methods are not supported"), n.Location)
+	}
 	names := n.TypeName.GetNames()
 	if len(names) == 1 {
 		if typ, ok := serialTypes[names[0].GetString_().GetSval()]; ok {
