@@ -35,8 +35,8 @@ var differentColumns = map[string]string{
 
 // Rows that are left out.
 var differentRows = map[string]string{
-	"pg_collation": "collprovider <> 'i'", "pg_depend": "deptype = 'e'", "pg_description": "false",
-	"pg_shdescription": "false", "pg_statistic": "false",
+	"pg_collation": "collprovider <> 'i'", "pg_depend": "deptype = 'e'", "pg_statistic": "false",
+	"pg_description": "classoid <> 'pg_collation'::regclass",
 }
 
 // TestBuiltinRows compares every generated row with PostgreSQL's: by a sum recorded from one, or with
@@ -56,6 +56,9 @@ func TestBuiltinRows(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close(context.Background()) }()
+		if _, err := conn.Exec(context.Background(), "SET search_path = pg_catalog, information_schema"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for i := range catalogDefs {
 		def := &catalogDefs[i]
@@ -198,7 +201,7 @@ func oracleRows(t *testing.T, conn *pgx.Conn, def *relDef, attrs []builtinAttr) 
 		}
 		cols = append(cols, "coalesce(("+col+")::text, 'NULL')")
 	}
-	sql := "SELECT concat_ws('|', " + strings.Join(cols, ", ") + ") FROM pg_catalog." + def.name + " WHERE true"
+	sql := "SELECT concat_ws('|', " + strings.Join(cols, ", ") + ") FROM " + def.name + " WHERE true"
 	if def.name == "pg_class" || hasOID {
 		sql += " AND oid < 16384"
 	}

@@ -2,8 +2,10 @@ package txn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -26,6 +28,7 @@ type fixture struct {
 
 func open(t testing.TB, dir string, next XID, change func(*Config)) *fixture {
 	t.Helper()
+	leaveClog(t, dir, next)
 	log, err := wal.Open(wal.Config{FS: storage.OSFS{}, Dir: filepath.Join(dir, "pg_wal"), SystemID: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +52,21 @@ func open(t testing.TB, dir string, next XID, change func(*Config)) *fixture {
 	}
 	t.Cleanup(func() { _ = log.Close() })
 	return &fixture{m: m, log: log, locks: lm}
+}
+
+// leaveClog makes the commit log that a checkpoint before next left, where there is none.
+func leaveClog(t testing.TB, dir string, next XID) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(dir, clogDir)); err == nil {
+		return
+	}
+	c, err := openClog(storage.OSFS{}, dir, 0, func(storage.LSN) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(c.require(FirstXID), c.flushAll(next)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func (f *fixture) begin() *Tx {
