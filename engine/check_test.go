@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -52,15 +53,21 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	s.ok(f.e.Checkpoint(bg))
 	s.Close()
 	f.close(CloseFast)
-	file, err := f.fs.OpenFile("data/"+tab.rel.File.String(), 2, 0)
+	// A page of the table, and the index's only leaf.
+	for _, at := range []storage.BlockTag{{Rel: tab.rel.File}, {Rel: tab.indexes[0].idx.File, Block: 1}} {
+		file, err := f.fs.OpenFile("data/"+at.Rel.String(), os.O_RDWR, 0)
+		s.ok(err)
+		_, err = file.WriteAt([]byte{0xFF}, int64(at.Block+1)*storage.PageSize-3)
+		s.ok(err)
+		s.ok(file.Close())
+	}
+	got = ""
+	st, err := Check(bg, f.cfg, func(p Problem) { got += p.String() + "\n" })
 	s.ok(err)
-	_, err = file.WriteAt([]byte{0xFF}, storage.PageSize-3)
-	s.ok(err)
-	s.ok(file.Close())
-	st, err := Check(bg, f.cfg, func(p Problem) { got = p.String() })
-	s.ok(err)
-	if st.Problems == 0 || !strings.Contains(got, "invalid page in block 0") {
-		t.Errorf("a changed byte: %d problems, %s", st.Problems, got)
+	for _, want := range []string{"postgres.t (", "invalid page in block 0", "postgres.t_a (", "invalid page in block 1"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("a changed byte in the table and in its index: %d problems, not %q:\n%s", st.Problems, want, got)
+		}
 	}
 }
 
