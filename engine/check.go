@@ -187,7 +187,9 @@ func (c *checker) indexesAlone(t *Table) {
 		err := ti.tree.Check(func([]byte, btree.TID, []byte) error {
 			c.stats.IndexEntries++
 			return nil
-		}, func(block storage.BlockNumber, text string) { c.problem(name, file, fmt.Sprintf("block %d", block), "%s", text) })
+		}, func(block storage.BlockNumber, text string) {
+			c.problem(name, file, fmt.Sprintf("block %d", block), "%s", text)
+		})
 		if err != nil {
 			c.problem(name, file, "", "%v", err)
 		}
