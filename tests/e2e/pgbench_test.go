@@ -111,6 +111,19 @@ func TestPgbenchInit(t *testing.T) {
 			t.Errorf("%s unlogged tables and indexes, want 7", got)
 		}
 	})
+	t.Run("tablespaces", func(t *testing.T) {
+		query(t, dsn, "CREATE TABLESPACE elsewhere LOCATION '"+t.TempDir()+"'")
+		pgbench(t, dsn, "-i", "--tablespace", "elsewhere", "--index-tablespace", "elsewhere")
+		got := query(t, dsn, "SELECT count(*) FROM pg_class c JOIN pg_tablespace s ON s.oid = c.reltablespace "+
+			"WHERE relname LIKE 'pgbench%' AND spcname = 'elsewhere'")
+		if got != "7" {
+			t.Errorf("%s tables and indexes there, want 7", got)
+		}
+		n := pgbench(t, dsn, "-n", "-c", "4", "-t", "25")
+		checkSums(t, dsn, n)
+		pgbench(t, dsn, "-i")
+		query(t, dsn, "DROP TABLESPACE elsewhere")
+	})
 	t.Run("partition query", func(t *testing.T) {
 		got := query(t, dsn, partitionQuery)
 		if got == "" {
