@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -109,9 +110,16 @@ func (b *bench) report(w io.Writer) error {
 	if b.opts.Out == "" {
 		return err
 	}
+	old, readErr := os.ReadFile(b.opts.Out)
+	if errors.Is(readErr, fs.ErrNotExist) {
+		readErr = nil
+	}
+	if readErr != nil {
+		return errors.Join(err, readErr)
+	}
 	runs, jsonErr := b.json()
 	return errors.Join(err, jsonErr,
-		os.WriteFile(b.opts.Out, []byte(text), 0o644),                            //nolint:gosec // to be read by others
+		os.WriteFile(b.opts.Out, []byte(insert(string(old), text)), 0o644),       //nolint:gosec // to be read by others
 		os.WriteFile(strings.TrimSuffix(b.opts.Out, ".md")+".json", runs, 0o644)) //nolint:gosec // the same
 }
 

@@ -65,7 +65,7 @@ func (s *Session) txOptions() engine.TxOptions {
 func (s *Session) checkIsolation(level engine.Isolation) error {
 	if level == engine.Serializable {
 		return pgerr.New(pgerr.FeatureNotSupported, "transaction isolation level SERIALIZABLE is not supported").
-			WithHint("Use REPEATABLE READ, or set default_transaction_isolation.")
+			WithHint("Use REPEATABLE READ.")
 	}
 	return nil
 }

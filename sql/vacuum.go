@@ -256,11 +256,10 @@ func (u *utility) vacuumEach(targets []vacuumTarget, task *vacuumTask) error {
 
 // vacuumTable vacuums one table, which may be gone.
 func (s *Session) vacuumTable(ctx context.Context, oid catalog.OID, task *vacuumTask) error {
-	mode := locks.ShareUpdateExclusive
 	if task.full {
-		mode = locks.AccessExclusive
+		return pgerr.New(pgerr.FeatureNotSupported, "VACUUM FULL is not supported")
 	}
-	rel, err := s.lockForMaintenance(ctx, oid, mode, task, "vacuum")
+	rel, err := s.lockForMaintenance(ctx, oid, locks.ShareUpdateExclusive, task, "vacuum")
 	if err != nil || rel == nil {
 		return err
 	}

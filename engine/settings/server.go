@@ -272,6 +272,9 @@ func (s *Server) check(sess *Session, p *Param, name, text, current, reset strin
 
 // supported refuses what minipg does not do. Invariant 4.
 func (p *Param) supported(v Value) error {
+	if p.id == DefaultTransactionIsolation && p.Setting(v) == "serializable" {
+		return p.errUnsupported(v) // every transaction would fail
+	}
 	if p.Support != DefaultOnly {
 		return nil
 	}
@@ -280,6 +283,10 @@ func (p *Param) supported(v Value) error {
 			return nil
 		}
 	}
+	return p.errUnsupported(v)
+}
+
+func (p *Param) errUnsupported(v Value) error {
 	return pgerr.New(pgerr.FeatureNotSupported, "setting parameter \"%s\" to \"%s\" is not supported", p.Name, p.Setting(v))
 }
 

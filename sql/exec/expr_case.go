@@ -212,18 +212,24 @@ func (c *compiler) minMax(e *analyze.MinMaxExpr) (*expr, error) {
 	return x, nil
 }
 
-func (c *compiler) distinctExpr(e *analyze.DistinctExpr) (*expr, error) {
-	x := c.newExpr(e)
-	args, err := c.exprs(e.Args)
+// equality compiles the two arguments of x and the operator that tells whether they are equal.
+func (c *compiler) equality(x *expr, list []analyze.Expr, op, fn, coll types.OID) ([]*expr, *callSite, error) {
+	args, err := c.exprs(list)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c.merge(x, args...)
-	f, err := c.operator(e.Op, e.Func)
+	f, err := c.operator(op, fn)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	site, err := c.site(f, e.InputColl, types.Bool, args[0].typ, args[1].typ)
+	site, err := c.site(f, coll, types.Bool, args[0].typ, args[1].typ)
+	return args, site, err
+}
+
+func (c *compiler) distinctExpr(e *analyze.DistinctExpr) (*expr, error) {
+	x := c.newExpr(e)
+	args, site, err := c.equality(x, e.Args, e.Op, e.Func, e.InputColl)
 	if err != nil {
 		return nil, err
 	}
@@ -255,16 +261,7 @@ func (c *compiler) distinctExpr(e *analyze.DistinctExpr) (*expr, error) {
 
 func (c *compiler) nullIf(e *analyze.NullIfExpr) (*expr, error) {
 	x := c.newExpr(e)
-	args, err := c.exprs(e.Args)
-	if err != nil {
-		return nil, err
-	}
-	c.merge(x, args...)
-	f, err := c.operator(e.Op, e.Func)
-	if err != nil {
-		return nil, err
-	}
-	site, err := c.site(f, e.InputColl, types.Bool, args[0].typ, args[1].typ)
+	args, site, err := c.equality(x, e.Args, e.Op, e.Func, e.InputColl)
 	if err != nil {
 		return nil, err
 	}

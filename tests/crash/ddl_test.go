@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,10 +51,14 @@ func crashInCommit(after int64) (acked bool, err error) {
 	}
 	var began atomic.Bool // only the commit's own sync begins one
 	checkpointed := make(chan error, 1)
+	redo := s.eng.Log().RedoPoint()
 	s.fs.Inject(faultfs.Rule{Ops: faultfs.OpsSyncing, Hook: func(faultfs.Op, string) {
 		began.Store(true)
 		go func() { checkpointed <- b.query("CHECKPOINT") }()
-		time.Sleep(5 * time.Millisecond) // it chooses its redo point, and waits for the commit
+		// It chooses its redo point, and waits for the commit; or fails, where the power went before.
+		for deadline := time.Now().Add(time.Second); s.eng.Log().RedoPoint() == redo && time.Now().Before(deadline); {
+			runtime.Gosched()
+		}
 	}})
 	s.fs.CrashAt(after)
 	err = a.query("COMMIT")

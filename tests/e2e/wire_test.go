@@ -715,10 +715,9 @@ func TestCancel(t *testing.T) {
 			}
 			w.step(1, "in a block", q("BEGIN"))
 			w.send(q(sql))
-			time.Sleep(50 * time.Millisecond)
+			waitActive(t, dsn, key.ProcessID, sql)
 			wrong := dial(t, dsn)
 			cancel(t, wrong, key.ProcessID, key.SecretKey+1)
-			time.Sleep(20 * time.Millisecond)
 			began := time.Now()
 			cancel(t, dial(t, dsn), key.ProcessID, key.SecretKey)
 			w.trace.Reset()
@@ -734,6 +733,18 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// waitActive returns when a session runs sql.
+func waitActive(t *testing.T, dsn string, pid uint32, sql string) {
+	t.Helper()
+	running := fmt.Sprintf("SELECT count(*) FROM pg_stat_activity WHERE pid = %d AND state = 'active' AND query = '%s'", pid, sql)
+	for deadline := time.Now().Add(10 * time.Second); query(t, dsn, running) != "1"; {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not run", sql)
+		}
+	}
+}
+
+// cancel sends a request to cancel and returns when the server has dealt with it.
 func cancel(t *testing.T, conn net.Conn, pid, key uint32) {
 	t.Helper()
 	if _, err := conn.Write(encode(&pgproto3.CancelRequest{ProcessID: pid, SecretKey: key})); err != nil {
