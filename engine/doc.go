@@ -15,7 +15,8 @@
 //     transaction aborts; a file to be dropped is named in the commit record and unlinked after
 //     the commit. Files no catalog row names are swept after replay.
 //  5. OIDs and file numbers are logged ahead of use; none is given out twice.
-//  6. A sequence's value is logged before it is returned to anyone, 32 ahead.
+//  6. A sequence's value is logged before it is returned to anyone, 32 ahead, and the record is durable when the
+//     transaction that got the value has committed, whoever logged it.
 //  7. An index entry is made after its tuple; a tuple is inserted into every index whose
 //     predicate it meets, or the transaction aborts.
 //  8. No heavyweight lock is waited for with a latch held.

@@ -56,6 +56,7 @@ type sequenceSession struct {
 	last   int64 // returned last
 	cached int64 // last of those this session took ahead
 	valid  bool
+	lsn    storage.LSN // of the record that covers cached
 }
 
 func (s *Session) sequence(seq *catalog.Relation) *sequenceSession {
@@ -90,6 +91,7 @@ func (s *Session) Nextval(ctx context.Context, seq *catalog.Relation) (int64, er
 	if x.valid && x.last != x.cached {
 		x.last += def.Increment
 		s.lastSeq = x
+		s.flushWithCommit(seq, x.lsn)
 		return x.last, nil
 	}
 	if err := s.e.log.Reserve(sequenceReserve); err != nil {
@@ -112,7 +114,17 @@ func (s *Session) Nextval(ctx context.Context, seq *catalog.Relation) (int64, er
 	x.last, x.cached, x.valid = p.result, p.page.last, true
 	s.lastSeq = x
 	s.writeSequence(seq, buf, p)
+	x.lsn = buf.Page().LSN()
+	s.flushWithCommit(seq, x.lsn)
 	return p.result, nil
+}
+
+// flushWithCommit has the commit wait for a sequence's record at lsn, which another transaction may have logged and
+// rolled back, so that nobody has flushed it: one with an XID flushes all that is before its own record.
+func (s *Session) flushWithCommit(seq *catalog.Relation, lsn storage.LSN) {
+	if seq.Persistence == catalog.Permanent && lsn > s.e.log.FlushedTo() {
+		s.tx.XID()
+	}
 }
 
 // sequenceReserve bounds a sequence's log record.
