@@ -111,7 +111,7 @@ func (w *Writer) xid() uint64 {
 	if w.Tx == nil || !w.Tx.HasXID() {
 		return 0
 	}
-	return uint64(w.Tx.XID())
+	return uint64(w.Tx.UnloggedXID()) // the row it points to has said whether the commit waits
 }
 
 // Conflict is what a uniqueness check makes of an entry with the same key.

@@ -11,7 +11,7 @@ import (
 // Unless the result is Ok nothing was changed.
 func (h *Heap) Delete(ctx context.Context, w *Writer, snap *txn.Snapshot, tid TID, opts DeleteOptions) (Result, error) {
 	c := claim{doing: "deleting tuple", tid: tid, mode: Update, wait: opts.Wait, cur: snap.CurCID, payload: len(opts.OldKey), pages: 2}
-	xid := w.Tx.XID()
+	xid := h.xid(w)
 	buf, err := h.read(tid.Block, nil)
 	if err != nil {
 		return Result{}, err

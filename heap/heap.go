@@ -94,6 +94,14 @@ type Writer struct {
 	multi     multiState  // scratch of MultiInsert
 }
 
+// xid is the transaction of a change that w makes. A commit that changed unlogged relations alone waits for no flush.
+func (h *Heap) xid(w *Writer) txn.XID {
+	if h.logged {
+		return w.Tx.XID()
+	}
+	return w.Tx.UnloggedXID()
+}
+
 // LockMode is a row lock mode, weakest first.
 type LockMode uint8
 

@@ -47,7 +47,7 @@ func (h *Heap) Insert(ctx context.Context, w *Writer, data []byte, opts InsertOp
 	if err := h.reserve(len(data), 2); err != nil {
 		return InvalidTID, err
 	}
-	v := newVersion{xid: w.Tx.XID(), cid: w.Tx.CurCID(), flags: insertFlags(&opts), row: data}
+	v := newVersion{xid: h.xid(w), cid: w.Tx.CurCID(), flags: insertFlags(&opts), row: data}
 	size := HeaderSize + len(data)
 	buf, err := h.bufferFor(ctx, w, target{
 		size: size, want: h.wantSpace(size), skipFSM: opts.SkipFSM, ring: opts.Ring,
@@ -126,7 +126,7 @@ func (h *Heap) MultiInsert(ctx context.Context, w *Writer, rows [][]byte, tids [
 		}
 		total += len(row) + HeaderSize + storage.LinePointerSize
 	}
-	v := newVersion{xid: w.Tx.XID(), cid: w.Tx.CurCID(), flags: insertFlags(&opts)}
+	v := newVersion{xid: h.xid(w), cid: w.Tx.CurCID(), flags: insertFlags(&opts)}
 	for len(rows) > 0 {
 		if err := h.reserve(maxPageRecord, 1); err != nil {
 			return tids, err

@@ -51,7 +51,7 @@ func (h *Heap) lockVersion(ctx context.Context, w *Writer, c *claim, dst *FetchB
 	if c.mode <= Share {
 		return h.lockShared(ctx, w, buf, c, dst)
 	}
-	xid := w.Tx.XID()
+	xid := h.xid(w)
 	l, res, err := h.latchForChange(ctx, w, buf, c)
 	if err != nil || res.Status != Ok {
 		return res, err

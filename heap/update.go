@@ -22,7 +22,7 @@ func (h *Heap) Update(ctx context.Context, w *Writer, snap *txn.Snapshot, tid TI
 	if opts.Mode == NoKeyUpdate {
 		c.mode = NoKeyUpdate
 	}
-	xid := w.Tx.XID()
+	xid := h.xid(w)
 	buf, err := h.read(tid.Block, nil)
 	if err != nil {
 		return newTID, false, res, err

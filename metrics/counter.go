@@ -66,21 +66,35 @@ func (g *Gauge) Set(n int64) { g.n.Store(n) }
 // Value is the current value.
 func (g *Gauge) Value() int64 { return g.n.Load() }
 
-// Histogram counts observations in buckets with fixed upper edges.
+// Histogram counts observations in buckets with fixed upper edges, spread over cache lines as a Counter is.
 type Histogram struct {
-	edges   []float64 // ascending
-	buckets []atomic.Int64
+	edges []float64 // ascending
+	cells [stripes]histogramCell
+}
+
+type histogramCell struct {
+	buckets []atomic.Int64 // len(edges)+1
 	sumBits atomic.Uint64
+	_       [cacheLineSize - 32]byte
 }
 
 // NewHistogram makes a histogram with the given ascending upper edges; a last
 // bucket takes what is above them.
 func NewHistogram(edges []float64) *Histogram {
-	return &Histogram{edges: edges, buckets: make([]atomic.Int64, len(edges)+1)}
+	h := &Histogram{edges: edges}
+	n := len(edges) + 1
+	for i := range h.cells {
+		const perLine = cacheLineSize / 8
+		h.cells[i].buckets = make([]atomic.Int64, (n+perLine-1)&^(perLine-1))[:n]
+	}
+	return h
 }
 
 // Observe counts v, in the unit of the edges (seconds for times).
-func (h *Histogram) Observe(v float64) {
+func (h *Histogram) Observe(v float64) { h.ObserveAt(0, v) }
+
+// ObserveAt counts v on the stripe hint picks: see Counter.AddAt.
+func (h *Histogram) ObserveAt(hint uint32, v float64) {
 	if !Counting {
 		return
 	}
@@ -93,35 +107,48 @@ func (h *Histogram) Observe(v float64) {
 			lo = mid + 1
 		}
 	}
-	h.buckets[lo].Add(1)
+	c := &h.cells[hint%stripes]
+	c.buckets[lo].Add(1)
 	for {
-		old := h.sumBits.Load()
-		if h.sumBits.CompareAndSwap(old, math.Float64bits(math.Float64frombits(old)+v)) {
+		old := c.sumBits.Load()
+		if c.sumBits.CompareAndSwap(old, math.Float64bits(math.Float64frombits(old)+v)) {
 			return
 		}
 	}
 }
 
 // Sum is the sum of what was observed.
-func (h *Histogram) Sum() float64 { return math.Float64frombits(h.sumBits.Load()) }
+func (h *Histogram) Sum() (sum float64) {
+	for i := range h.cells {
+		sum += math.Float64frombits(h.cells[i].sumBits.Load())
+	}
+	return sum
+}
 
 // Snapshot is the total count, the sum and the cumulative count by upper edge.
 func (h *Histogram) Snapshot() (count uint64, sum float64, cumulative map[float64]uint64) {
 	cumulative = make(map[float64]uint64, len(h.edges))
-	var total int64
 	for i, edge := range h.edges {
-		total += h.buckets[i].Load()
-		cumulative[edge] = uint64(total)
+		count += h.bucket(i)
+		cumulative[edge] = count
 	}
-	total += h.buckets[len(h.edges)].Load()
-	return uint64(total), math.Float64frombits(h.sumBits.Load()), cumulative
+	return count + h.bucket(len(h.edges)), h.Sum(), cumulative
+}
+
+func (h *Histogram) bucket(i int) (n uint64) {
+	for c := range h.cells {
+		n += uint64(h.cells[c].buckets[i].Load())
+	}
+	return n
 }
 
 func (h *Histogram) reset() {
-	for i := range h.buckets {
-		h.buckets[i].Store(0)
+	for c := range h.cells {
+		for i := range h.cells[c].buckets {
+			h.cells[c].buckets[i].Store(0)
+		}
+		h.cells[c].sumBits.Store(0)
 	}
-	h.sumBits.Store(0)
 }
 
 // decades returns edges 1, 2.5 and 5 times each power of ten from lo, a power of ten, up to hi, which

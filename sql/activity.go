@@ -25,13 +25,13 @@ const maxActivityQuery = 1024
 func (a *activity) started(s *Session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now := s.srv.now()
+	now := s.arrive()
 	a.mu.state, a.mu.backendStart, a.mu.stateChange = "idle", now, now
 }
 
 // running notes that a statement begins.
 func (a *activity) running(s *Session, query string) {
-	now := s.srv.now()
+	now := s.arrive()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.mu.state = "active"

@@ -72,7 +72,7 @@ func (u *utility) copyTo(n *pg_query.CopyStmt, o *copyOptions) (int64, error) {
 	}
 	st := exec.ExecState{Session: u.s.eng, Fn: &u.s.fn, Clock: u.s.srv.now, Temp: u.s.state0.Temp}
 	u.s.prepareState(&st)
-	u.s.statementStart()
+	u.s.block.used = true
 	st.Snapshot = u.s.eng.TakeSnapshot()
 	defer u.s.eng.ReleaseSnapshot(st.Snapshot)
 	if _, err := c.prog.Run(u.ctx, &st, cw); err != nil {

@@ -128,7 +128,7 @@ func (u *utility) fill(rel *catalog.Relation, c *compiled, params []types.Datum)
 	}
 	st := exec.ExecState{Session: s.eng, Fn: &s.fn, Clock: s.srv.now, Temp: s.state0.Temp, Params: params}
 	s.prepareState(&st)
-	s.statementStart()
+	s.block.used = true
 	st.Snapshot = s.eng.TakeSnapshot()
 	defer s.eng.ReleaseSnapshot(st.Snapshot)
 	if _, err := c.prog.Run(u.ctx, &st, sink); err != nil {

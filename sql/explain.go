@@ -239,7 +239,8 @@ func (x *explainer) run(c *compiled, params []types.Datum, create *pg_query.Crea
 		st.Instrument = exec.InstrumentTiming
 	}
 	s.prepareState(&st)
-	start := s.statementStart()
+	s.block.used = true
+	start := s.srv.now()
 	st.Snapshot = s.eng.TakeSnapshot()
 	defer s.eng.ReleaseSnapshot(st.Snapshot)
 	run := c.prog.Start(&st)

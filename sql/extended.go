@@ -143,7 +143,7 @@ func (s *Session) preparedBefore(ctx context.Context, p *prepared, e *planEntry)
 	if valid, err := s.lockAll(ctx, c); err != nil || !valid {
 		return false, err
 	}
-	s.srv.metrics.PlanCacheHits.Inc()
+	s.srv.metrics.PlanCacheHits.AddAt(s.hint(), 1)
 	p.c, p.stmt, p.params, p.cols = c, stmt, c.params, c.cols
 	return true, nil
 }
@@ -187,6 +187,7 @@ type BindMessage struct {
 // Bind makes a portal.
 func (s *Session) Bind(w ResultWriter, m *BindMessage) (err error) {
 	ctx := s.begin(w)
+	s.arrive()
 	defer s.end()
 	defer s.recoverBug(&err)
 	if err := s.bind(ctx, m); err != nil {
@@ -533,7 +534,7 @@ func (s *Session) openPortal(p *portal) {
 	if p.run != nil {
 		return
 	}
-	p.started = s.statementStart()
+	s.block.used, p.started = true, s.since
 	p.state.Session, p.state.Fn, p.state.Clock, p.state.Temp = s.eng, &s.fn, s.srv.now, s.state0.Temp
 	p.state.Params, p.state.Lifted = p.params, nil
 	s.prepareState(&p.state)

@@ -221,7 +221,7 @@ func (s *Session) cachedPlan(ctx context.Context, text string) (*compiled, error
 	}
 	e := s.cacheEntry(s.plans.lifted, &s.srv.plans, s.lift.Key)
 	if c := e.find(text, s.lift.Literals, s.eng.Catalog().Version()); c != nil {
-		s.srv.metrics.PlanCacheHits.Inc()
+		s.srv.metrics.PlanCacheHits.AddAt(s.hint(), 1)
 		return c, nil
 	}
 	s.srv.metrics.PlanCacheMisses.Inc()

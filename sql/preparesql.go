@@ -94,7 +94,7 @@ func (s *Session) runProgram(ctx context.Context, w ResultWriter, c *compiled, p
 	sink.reset(w, cols, &s.env)
 	st := exec.ExecState{Session: s.eng, Fn: &s.fn, Clock: s.srv.now, Temp: s.state0.Temp, Params: params}
 	s.prepareState(&st)
-	s.statementStart()
+	s.block.used = true
 	st.Snapshot = s.eng.TakeSnapshot()
 	defer s.eng.ReleaseSnapshot(st.Snapshot)
 	return c.prog.Run(ctx, &st, &sink)

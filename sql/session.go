@@ -86,6 +86,7 @@ type Session struct {
 	literals []types.Datum
 	w        ResultWriter // of the message being answered
 	activity activity
+	since    time.Time   // when the statement being run began: with its message, or as the one before it ended
 	temp     catalog.OID // the temporary schema, 0 while there is none
 	tempNew  bool        // the schema was made in the open transaction
 	onCommit []tempAction

@@ -150,7 +150,7 @@ func (s *Session) runToEnd(ctx context.Context, w ResultWriter, c *compiled, lif
 	if err := s.checkWrite(c); err != nil {
 		return err
 	}
-	start := s.statementStart()
+	s.block.used = true
 	if c.rows {
 		w.RowDescription(c.cols)
 	}
@@ -168,28 +168,33 @@ func (s *Session) runToEnd(ctx context.Context, w ResultWriter, c *compiled, lif
 	if err != nil {
 		return err
 	}
-	s.statementEnd(c.kind, start)
+	s.statementEnd(c.kind, s.since)
 	s.tag = strconv.AppendInt(append(s.tag[:0], c.tag...), n, 10)
 	w.CommandComplete(s.tag)
 	return nil
 }
 
-// statementStart notes when a statement began; its own commands see what those before it did.
-func (s *Session) statementStart() time.Time {
+// arrive reads the clock for a message that may begin statements or a transaction. As in PostgreSQL all its statements
+// have that time.
+func (s *Session) arrive() time.Time {
 	now := s.srv.now()
-	s.fn.StmtStart = now
-	s.block.used = true
+	s.fn.StmtStart, s.since = now, now
 	return now
 }
+
+// hint spreads the sessions' counts over the stripes of a counter.
+func (s *Session) hint() uint32 { return uint32(s.opts.PID) }
 
 func (s *Session) statementEnd(kind int, start time.Time) {
 	s.eng.Tx().CommandCounterIncrement()
 	s.countStatement(kind, start)
 }
 
+// countStatement counts the time from start to now, when the message's next statement begins.
 func (s *Session) countStatement(kind int, start time.Time) {
 	if metrics.Counting {
-		s.srv.metrics.StatementSeconds[kind].Observe(s.srv.now().Sub(start).Seconds())
+		s.since = s.srv.now()
+		s.srv.metrics.StatementSeconds[kind].ObserveAt(s.hint(), s.since.Sub(start).Seconds())
 	}
 }
 

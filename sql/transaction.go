@@ -45,7 +45,7 @@ func (s *Session) TxStatus() byte {
 
 // startTransaction opens the engine's transaction.
 func (s *Session) startTransaction() error {
-	now := s.srv.now()
+	now := s.fn.StmtStart
 	s.block = blockState{
 		isolation: s.defaultIsolation(), readOnly: s.defaultReadOnly(), start: now, savepoints: s.block.savepoints[:0], marks: s.block.marks[:0],
 		statements: s.block.statements,
@@ -93,11 +93,9 @@ func (s *Session) commitTransaction(ctx context.Context) error {
 	s.state = txIdle
 	if err != nil {
 		s.set.Abort()
-		s.srv.metrics.Rollbacks.Inc()
 		s.settingsChanged()
 		return err
 	}
-	s.srv.metrics.Commits.Inc()
 	s.set.Commit()
 	s.settingsChanged()
 	s.afterCommit()
@@ -111,7 +109,6 @@ func (s *Session) abortTransaction() {
 		s.eng.Abort(context.WithoutCancel(s.ctx))
 	}
 	s.set.Abort()
-	s.srv.metrics.Rollbacks.Inc()
 	s.state = txIdle
 	s.afterAbort()
 	s.forgetOnCommit()
@@ -121,6 +118,8 @@ func (s *Session) abortTransaction() {
 // failTransaction is called after an error: an implicit transaction ends, a block is failed.
 func (s *Session) failTransaction() {
 	switch s.state {
+	case txIdle:
+		s.srv.metrics.Rollbacks.AddAt(s.hint(), 1) // PostgreSQL has a transaction open already; the engine counts its own
 	case txImplicit:
 		s.abortTransaction()
 	case txBlock:

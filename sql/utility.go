@@ -25,8 +25,6 @@ type utility struct {
 
 // runUtility runs a statement without a plan and sends its tag.
 func (s *Session) runUtility(ctx context.Context, w ResultWriter, n *pg_query.Node, text string, stmt *parse.Stmt, p *portal) error {
-	start := s.srv.now()
-	s.fn.StmtStart = start
 	u := &utility{s: s, ctx: ctx, w: w, text: text, stmt: stmt, p: p}
 	tag, err := u.run(n)
 	if err != nil {
@@ -39,7 +37,7 @@ func (s *Session) runUtility(ctx context.Context, w ResultWriter, n *pg_query.No
 	if n.GetCopyStmt() != nil {
 		kind = metrics.StatementCopy
 	}
-	s.countStatement(kind, start)
+	s.countStatement(kind, s.since)
 	if tag != "" {
 		w.CommandComplete([]byte(tag))
 	}

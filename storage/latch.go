@@ -235,7 +235,7 @@ func (b *Buffer) countLatchWait(wait *waiting, class LatchClass, mode LatchMode,
 	set := pool.metrics
 	set.LatchWaits[class][mode].AddAt(b.id, 1)
 	set.LatchWaitNanos[class][mode].AddAt(b.id, waited.Nanoseconds())
-	set.LatchWaitSeconds[class].Observe(waited.Seconds())
+	set.LatchWaitSeconds[class].ObserveAt(b.id, waited.Seconds())
 	pool.tellWait(wait, waited, Wait{Tag: b.Tag(), Class: class, Mode: mode, Holder: holder})
 }
 

@@ -53,7 +53,7 @@ func (tx *Tx) commitXIDs(info *CommitInfo, heavy bool) error {
 	tx.slot.commits.Add(1)
 	defer tx.slot.commits.Add(1)
 	lsn := m.cfg.Log.Insert(b)
-	if err := tx.flush(lsn, info.Async && !heavy); err != nil {
+	if err := tx.flush(lsn, !heavy && (info.Async || !tx.durable)); err != nil {
 		return err
 	}
 	return tx.becomeVisible(info, lsn)

@@ -19,7 +19,7 @@
 //  4. The horizon is oldestActive or the smallest published xmin. An XID below it is
 //     decided by its CLOG bits alone: committed means visible to every snapshot
 //     there is or will be.
-//  5. A transaction's commit record is flushed (unless asynchronous), its catalog
+//  5. A transaction's commit record is flushed (unless asynchronous, or all it changed is unlogged), its catalog
 //     batch applied and its CLOG bits set before it becomes visible, and it is
 //     visible before its locks are released.
 //  6. A CLOG page is written only after the log is flushed up to the last commit

@@ -36,6 +36,7 @@ type Tx struct {
 	live       []*Snapshot
 	spare      []*Snapshot
 
+	durable     bool // its commit waits for the disk
 	lockTimeout time.Duration
 	builder     wal.Builder
 	scratch     []byte
@@ -68,7 +69,7 @@ func (tx *Tx) Start() {
 	tx.slot, tx.hint = tx.m.slots.take(tx.hint)
 	tx.levels = append(tx.levels[:0], level{})
 	tx.cid, tx.cidUsed = 0, false
-	tx.repeatable = false
+	tx.repeatable, tx.durable = false, false
 	tx.first = Snapshot{}
 }
 
@@ -88,8 +89,15 @@ func (tx *Tx) SetLockTimeout(d time.Duration) { tx.lockTimeout = d }
 func (tx *Tx) LockTimeout() time.Duration { return tx.lockTimeout }
 
 // XID returns the current (sub)transaction's XID, given out, with its
-// parents', at the first call.
+// parents', at the first call. The commit will wait until its record is on disk.
 func (tx *Tx) XID() XID {
+	tx.durable = true
+	return tx.UnloggedXID()
+}
+
+// UnloggedXID is XID for a change a crash undoes anyway, that of an unlogged relation: for its sake the commit
+// need not wait for the disk.
+func (tx *Tx) UnloggedXID() XID {
 	if xid := tx.levels[len(tx.levels)-1].xid; xid != InvalidXID {
 		return xid
 	}
