@@ -21,6 +21,9 @@ type newVersion struct {
 func (v *newVersion) put(room tuple, self TID) {
 	room.setXmin(v.xid)
 	room.setXmax(0)
+	if v.flags&FlagXmaxInvalid == 0 {
+		room.setXmax(v.xid) // of a row whose old version its updater had locked
+	}
 	room.setCID(v.cid)
 	room.setCtid(self)
 	room.setFlags(v.flags)

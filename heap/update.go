@@ -40,6 +40,11 @@ func (h *Heap) Update(ctx context.Context, w *Writer, snap *txn.Snapshot, tid TI
 	if opts.External {
 		u.next.flags |= FlagExternal
 	}
+	if l.own != 0 {
+		// As in PostgreSQL a lock held already goes on with the new version: RETURNING xmax = 0 tells an
+		// INSERT from the update of its ON CONFLICT.
+		u.next.flags ^= FlagXmaxInvalid | FlagXmaxLockOnly | l.t.flags()&FlagKeysUpdated
+	}
 	err = h.place(ctx, w, &u, opts.HotAllowed)
 	if err == nil {
 		h.replace(w, &u)

@@ -30,6 +30,7 @@ type modifyNode struct {
 	conflict  *conflict
 	returning *projection
 	returnCol bool // RETURNING reads the row's own columns
+	header    bool // RETURNING reads the header of the version written
 	rowCols   []vecSpec
 }
 
@@ -51,8 +52,9 @@ type assignment struct {
 // tableMap maps the columns of a table's row, as ModifyTable's expressions see it, to a batch with all
 // attributes and then the system columns.
 type tableMap struct {
-	atts int
-	used bool
+	atts   int
+	used   bool
+	header bool // a column of the tuple header is
 }
 
 // systemColumns are the system columns such a row has, in order.
@@ -63,6 +65,7 @@ var systemColumns = [...]int{
 func (m *tableMap) position(index int, _ types.OID) (int, error) {
 	m.used = true
 	if index < 0 {
+		m.header = m.header || index != plan.CtidColumn && index != plan.TableOIDColumn
 		return m.atts + slices.Index(systemColumns[:], index), nil
 	}
 	if index >= m.atts {
@@ -103,7 +106,7 @@ func (c *compiler) modifyTable(n *plan.ModifyTable, info nodeInfo) (node, error)
 		if m.returning, err = c.compileProjection(s, nil, n.Targets, nil); err != nil {
 			return nil, err
 		}
-		m.cols, m.returnCol = m.returning.cols, own.used
+		m.cols, m.returnCol, m.header = m.returning.cols, own.used, own.header
 	}
 	return m, nil
 }
@@ -191,6 +194,7 @@ type modifyOp struct {
 
 	recheck *recheck
 	old     engine.Row
+	written engine.Row
 	locked  engine.Row
 
 	batch [][]types.Datum // rows of an insertion of many
@@ -347,7 +351,14 @@ func (op *modifyOp) result(row []types.Datum, tid engine.TID, in *types.Batch, i
 	if op.pr == nil {
 		return nil
 	}
-	op.fill(&op.returned, row, tid, heap.Header{})
+	var h heap.Header
+	if op.n.header {
+		if _, err := op.table.FetchVersion(op.rt.ctx, tid, &op.written); err != nil {
+			return err
+		}
+		h = op.written.Header
+	}
+	op.fill(&op.returned, row, tid, h)
 	window(&op.inputRow, in, i, 1)
 	return op.pr.start(&op.returned, &op.inputRow)
 }
@@ -366,11 +377,6 @@ func (op *modifyOp) fill(b *types.Batch, row []types.Datum, tid engine.TID, h he
 			setTID(v, 0, tid)
 		case plan.TableOIDColumn:
 			v.W[0] = uint64(op.n.rel.OID)
-		case plan.XminColumn:
-			v.W[0] = uint64(uint32(h.Xmin))
-			if h.Xmin == 0 && op.rt.st.Session != nil {
-				v.W[0] = uint64(uint32(op.rt.st.Session.Tx().XID()))
-			}
 		default:
 			v.W[0] = headerColumn(h, num)
 		}
@@ -443,7 +449,14 @@ func (op *modifyOp) deleted(tid engine.TID, in *types.Batch, i int) error {
 	if op.n.returnCol {
 		row = op.old.Values
 	}
-	op.fill(&op.returned, row, tid, op.old.Header)
+	h := op.old.Header
+	if op.n.header {
+		if _, err := op.table.FetchVersion(op.rt.ctx, tid, &op.written); err != nil {
+			return err
+		}
+		h = op.written.Header // with the xmax that the deletion left
+	}
+	op.fill(&op.returned, row, tid, h)
 	window(&op.inputRow, in, i, 1)
 	return op.pr.start(&op.returned, &op.inputRow)
 }
