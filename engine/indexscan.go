@@ -173,7 +173,7 @@ func (e end) encode(prefix []byte, k *indexKey, nullsHere bool) (key []byte, exc
 	return prefix, false
 }
 
-// Next fills batch, which is valid until the next call, up to its capacity (1 for key access);
+// Next fills batch, which is valid until the next call, up to its capacity (1 for key access) or types.MaxBatchBytes;
 // false when no row is left.
 func (is *IndexScan) Next(ctx context.Context, batch *types.Batch) (bool, error) {
 	batch.Reset()
@@ -182,7 +182,7 @@ func (is *IndexScan) Next(ctx context.Context, batch *types.Batch) (bool, error)
 	if len(batch.Cols) > 0 {
 		capacity = batch.Cols[0].Cap()
 	}
-	for !is.done && batch.N < capacity {
+	for bytes := 0; !is.done && batch.N < capacity && bytes <= types.MaxBatchBytes; {
 		if ctx.Err() != nil {
 			return false, context.Cause(ctx)
 		}
@@ -199,6 +199,7 @@ func (is *IndexScan) Next(ctx context.Context, batch *types.Batch) (bool, error)
 			return false, err
 		}
 		if found {
+			bytes += batch.RowBytes(batch.N)
 			batch.N++
 			is.done = is.onlyOne
 		}

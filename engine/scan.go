@@ -78,8 +78,8 @@ func (sc *Scan) open() error {
 	return nil
 }
 
-// Next fills batch with the rows of the next page that has any, at most its capacity (the rest
-// of the page comes next). What it pointed at before is no longer valid. False at the end.
+// Next fills batch with the rows of the next page that has any, at most its capacity, and
+// not many more than types.MaxBatchBytes (the rest of the page comes next). What it pointed at before is no longer valid. False at the end.
 func (sc *Scan) Next(ctx context.Context, batch *types.Batch) (bool, error) {
 	batch.Reset()
 	if sc.page == nil || sc.next >= sc.page.N {
@@ -93,9 +93,12 @@ func (sc *Scan) Next(ctx context.Context, batch *types.Batch) (bool, error) {
 	}
 	sc.first = sc.next
 	desc := sc.t.rel.Row
-	for i := range n {
+	for i, bytes := 0, 0; i < n; i++ {
 		if err := desc.DecodeInto(batch.Cols, i, sc.page.Data(sc.next+i), sc.opts.Columns, sc.t); err != nil {
 			return false, err
+		}
+		if bytes += batch.RowBytes(i); bytes > types.MaxBatchBytes {
+			n = i + 1
 		}
 	}
 	if sc.opts.TIDs {

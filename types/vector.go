@@ -138,6 +138,20 @@ func (b *Batch) Rows() Rows { return Rows{N: b.N, Sel: b.Sel} }
 // Len is the number of rows that count.
 func (b *Batch) Len() int { return b.Rows().Len() }
 
+// MaxBatchBytes is how many bytes of values a batch may have before whoever fills it should make do with the
+// rows there are: a thousand rows of a megabyte are not to be in memory at once.
+const MaxBatchBytes = 4 << 20
+
+// RowBytes is how many bytes the values of row i have outside their words.
+func (b *Batch) RowBytes(i int) (n int) {
+	for c := range b.Cols {
+		if v := &b.Cols[c]; v.Class == Bytes && !v.Null[i] {
+			n += len(v.B[i])
+		}
+	}
+	return n
+}
+
 // Row copies row i into out, aliasing bytes.
 func (b *Batch) Row(i int, out []Datum) {
 	for c := range b.Cols {

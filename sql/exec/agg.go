@@ -215,6 +215,7 @@ func (c *compiler) aggOrder(a *aggregate, n *plan.AggCall) error {
 
 func (n *aggNode) build(rt *runtime) operator {
 	op := &aggOp{n: n, rt: rt, child: rt.build(n.input), f: newFrame(rt, n.spec)}
+	op.f.bounded = true
 	op.keyVecs = make([]*types.Vector, len(n.keyCols))
 	for i := range n.sets {
 		op.groups = append(op.groups, newAggGroups(rt, n, &n.sets[i]))
@@ -496,29 +497,39 @@ func (op *aggOp) step(g *aggGroups, b *types.Batch, rows types.Rows, numbers []u
 		return op.combine(g, b, rows, numbers)
 	}
 	for k, a := range op.n.aggs {
-		these, nums := rows, numbers
-		if a.filter != nil {
-			var err error
-			if these, nums, err = op.filter(a, rows, numbers); err != nil {
-				return err
-			}
-			if these.Len() == 0 {
-				continue
-			}
-		}
-		vecs := op.f.avecs[a.vecs : a.vecs+len(a.args)]
-		for i, x := range a.args {
-			v, err := x.eval(op.f, these)
-			if err != nil {
-				return err
-			}
-			vecs[i] = v
-		}
-		if err := g.states[k].step(op, a, vecs, these, nums); err != nil {
+		if err := op.stepOne(&g.states[k], a, rows, numbers); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// stepOne gives rows to one aggregate: in two halves where the values of its arguments are too large.
+func (op *aggOp) stepOne(s *aggStates, a *aggregate, rows types.Rows, numbers []uint32) error {
+	these, nums, err := rows, numbers, error(nil)
+	if a.filter != nil {
+		these, nums, err = op.filter(a, rows, numbers)
+	}
+	vecs := op.f.avecs[a.vecs : a.vecs+len(a.args)]
+	for i := 0; i < len(a.args) && err == nil && these.Len() > 0; i++ {
+		vecs[i], err = a.args[i].eval(op.f, these)
+	}
+	switch {
+	case err == errBatchBytes:
+		op.f.begin()
+		half := rows.Len() / 2
+		first, second := numbers, numbers
+		if numbers != nil {
+			first, second = numbers[:half], numbers[half:]
+		}
+		if err := op.stepOne(s, a, subRows(rows, 0, half), first); err != nil {
+			return err
+		}
+		return op.stepOne(s, a, subRows(rows, half, rows.Len()), second)
+	case err != nil || these.Len() == 0:
+		return err
+	}
+	return s.step(op, a, vecs, these, nums)
 }
 
 // filter applies an aggregate's FILTER.

@@ -91,7 +91,7 @@ func (a *aggregate) newState(op *aggOp, b *types.Batch, rows types.Rows) (fn.Agg
 			if b == nil {
 				rows = one()
 			}
-			v, err := x.eval(op.f, rows)
+			v, err := x.eval(op.f, subRows(rows, 0, 1))
 			if err != nil {
 				return nil, err
 			}

@@ -264,7 +264,11 @@ func (k *callSite) vector(f *frame, rows types.Rows) (*types.Vector, error) {
 	out := f.vec(k.out, rows.N)
 	fc := f.rt.fc
 	fc.Call = &f.calls[k.call]
+	before := len(out.Arena)
 	if err := k.vec(fc, vecs, rows, out); err != nil {
+		return nil, err
+	}
+	if err := f.note(len(out.Arena)-before, rows.Len()); err != nil {
 		return nil, err
 	}
 	out.Const = same
@@ -300,6 +304,9 @@ next:
 			return nil, err
 		}
 		out.Set(i, d)
+		if err := f.note(len(d.B), n); err != nil {
+			return nil, err
+		}
 	}
 	out.Const = same
 	return out, nil

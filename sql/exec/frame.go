@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"math/bits"
 
 	"github.com/minipg/minipg/sql/fn"
@@ -76,6 +77,25 @@ type frame struct {
 
 	filterSel []int32
 	oneSel    [1]int32
+
+	// made counts the bytes that functions have made since begin. Where bounded is set, an evaluation of several
+	// rows ends with errBatchBytes when they are too many, to be tried again with fewer.
+	made    int
+	bounded bool
+}
+
+// errBatchBytes never leaves this package.
+var errBatchBytes = errors.New("the values of a batch are too large")
+
+// full tells whether so much was made that no more rows should be taken on.
+func (f *frame) full() bool { return f.made > types.MaxBatchBytes }
+
+// note counts n bytes made for one of left rows still to be evaluated.
+func (f *frame) note(n, left int) error {
+	if f.made += n; f.bounded && left > 1 && f.full() {
+		return errBatchBytes
+	}
+	return nil
 }
 
 func newFrame(rt *runtime, spec *frameSpec) *frame {
@@ -98,8 +118,13 @@ func newFrame(rt *runtime, spec *frameSpec) *frame {
 
 // begin makes the frame ready for another batch: bytes made for the last one die.
 func (f *frame) begin() {
+	large := f.full()
+	f.made = 0
 	for _, i := range f.spec.bytes {
 		v := &f.vecs[i]
+		if large {
+			clear(v.B)
+		}
 		if cap(v.Arena) > arenaKeep {
 			v.Arena = nil
 		} else {

@@ -16,6 +16,8 @@ const (
 	partLevels = 6
 	// partRows is how many rows of a part are buffered.
 	partRows = 128
+	// partBytes is how many bytes of values they may have.
+	partBytes = 1 << 18
 )
 
 // partOf is the part that hash h goes to at a level of splitting. Hash tables use the low bits.
@@ -46,10 +48,12 @@ func (p *parts) add(b *types.Batch, rows types.Rows, hashes []uint64) error {
 			buf = newChunk(p.cols, partRows)
 			p.bufs[k] = buf
 		}
+		bytes := 0
 		for c := range buf.Cols {
 			buf.Cols[c].SetCopy(buf.N, b.Cols[c].Datum(i))
+			bytes += len(buf.Cols[c].Arena)
 		}
-		if buf.N++; buf.N == partRows {
+		if buf.N++; buf.N == partRows || bytes > partBytes {
 			if err := p.write(k); err != nil {
 				return err
 			}

@@ -102,6 +102,7 @@ type projector struct {
 
 func newProjector(rt *runtime, p *projection) *projector {
 	pr := &projector{projection: p, f: newFrame(rt, p.spec)}
+	pr.f.bounded = true
 	pr.own = make([]types.Vector, len(p.cols))
 	for i, c := range p.cols {
 		pr.own[i].Type, pr.own[i].Class = c.typ, c.class
@@ -242,12 +243,24 @@ func (p *projector) project(rows types.Rows) error {
 	return nil
 }
 
-// emitRows filters and projects one row after the other.
+// emitRows filters and projects one row after the other, until there are max or their values are large.
 func (p *projector) emitRows(max int) (*types.Batch, error) {
 	in := p.f.in[0]
 	done := p.done[:0]
 	at := 0
+	if p.f.full() {
+		for i := range p.own {
+			clear(p.own[i].B)
+		}
+	}
+	p.f.begin()
 	for ; at < len(p.rest) && len(done) < max; at++ {
+		if p.f.full() {
+			if len(done) > 0 {
+				break
+			}
+			p.f.begin()
+		}
 		ok, err := p.emitRow(in, p.rest[at:at+1])
 		if err != nil {
 			if len(done) == 0 {

@@ -17,6 +17,8 @@ type sorter struct {
 	// bound, if not negative, is how many rows are wanted.
 	bound int64
 	cut   bool // rows beyond the bound were dropped
+	// partial: what comes out is the chunks of another run.
+	partial bool
 
 	runs  []*tempFile
 	merge runHeap
@@ -109,8 +111,12 @@ func (s *sorter) spill() error {
 			return err
 		}
 		refs = refs[:0]
+		bytes := 0
 		for _, e := range s.buf.entries[at:min(at+runRows, len(s.buf.entries))] {
 			refs = append(refs, e.row)
+			if bytes += s.buf.store.rowBytes(e.row); bytes > runBytes {
+				break
+			}
 		}
 		for c := range s.cols {
 			s.buf.store.gather(&out.Cols[c], c, refs)
@@ -130,11 +136,14 @@ func (s *sorter) spill() error {
 		}
 	}
 	s.buf.reset()
-	return nil
+	return t.finish()
 }
 
 // runRows is how many rows a chunk of a run has: small, since a merge has one chunk of each run in memory.
 const runRows = 256
+
+// runBytes is how many bytes of values such a chunk may have.
+const runBytes = 1 << 18
 
 // finish sorts what was added.
 func (s *sorter) finish() error {
@@ -276,7 +285,7 @@ func (s *sorter) startMerge() error {
 // mergeSome makes one run of the first mergeOrder runs, which keeps equal rows in order.
 func (s *sorter) mergeSome() error {
 	some := sorter{rt: s.rt, keys: s.keys, cols: append(append([]vecSpec(nil), s.cols...),
-		vecSpec{types.Bytea, types.Bytes}), runs: s.runs[:mergeOrder], bound: -1}
+		vecSpec{types.Bytea, types.Bytes}), runs: s.runs[:mergeOrder], bound: -1, partial: true}
 	h := runHeap{}
 	for i, t := range some.runs {
 		c := &runCursor{r: t.reader(), run: i, nKeys: len(s.cols)}
@@ -307,11 +316,23 @@ func (s *sorter) mergeSome() error {
 			break
 		}
 	}
+	if err := t.finish(); err != nil {
+		t.close()
+		return err
+	}
 	for _, r := range some.runs {
 		r.close()
 	}
 	s.runs = append([]*tempFile{t}, s.runs[mergeOrder:]...)
 	return nil
+}
+
+// maxBytes is how many bytes of values make a batch of merged rows full.
+func (s *sorter) maxBytes() int {
+	if s.partial {
+		return runBytes
+	}
+	return types.MaxBatchBytes
 }
 
 // nextMerged returns the next rows of the merged runs.
@@ -333,11 +354,12 @@ func (s *sorter) nextMerged(max int) (*types.Batch, error) {
 	}
 	s.room(n)
 	s.out.Reset()
-	for s.out.N < n && len(s.merge) > 0 {
+	for bytes := 0; s.out.N < n && len(s.merge) > 0 && bytes <= s.maxBytes(); {
 		c := s.merge[0]
 		for k := range s.out.Cols {
 			s.out.Cols[k].SetCopy(s.out.N, c.b.Cols[k].Datum(c.i))
 		}
+		bytes += s.out.RowBytes(s.out.N)
 		s.out.N++
 		ok, err := c.advance()
 		if err != nil {

@@ -188,6 +188,9 @@ func (s *rowStore) datum(r, col int) types.Datum {
 	return s.chunks[r>>chunkShift].Cols[col].Datum(r & chunkMask)
 }
 
+// rowBytes is how many bytes the values of row r have outside their words.
+func (s *rowStore) rowBytes(r int32) int { return s.chunks[r>>chunkShift].RowBytes(int(r & chunkMask)) }
+
 // gather puts column col of rows refs at positions 0... of out; a negative one is null.
 func (s *rowStore) gather(out *types.Vector, col int, refs []int32) {
 	if out.Class == types.Word {

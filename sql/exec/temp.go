@@ -39,7 +39,7 @@ const (
 // chunkRef tells where a chunk lies.
 type chunkRef struct {
 	off   int64
-	bytes int32
+	bytes int64
 	rows  int32
 }
 
@@ -106,7 +106,7 @@ func (t *tempFile) add(b *types.Batch, rows types.Rows) error {
 		t.buf = appendColumn(t.buf, &b.Cols[c], rows)
 	}
 	bytes := len(t.buf) - start
-	t.chunks = append(t.chunks, chunkRef{t.size, int32(bytes), int32(n)})
+	t.chunks = append(t.chunks, chunkRef{t.size, int64(bytes), int32(n)})
 	t.size += int64(bytes)
 	if len(t.buf) < tempWriteBytes {
 		return nil
@@ -122,8 +122,17 @@ func (t *tempFile) flush() error {
 	if _, err := t.f.WriteAt(t.buf, t.size-int64(len(t.buf))); err != nil {
 		return tempError(err, "write to", t.name)
 	}
-	t.buf = t.buf[:0]
+	if t.buf = t.buf[:0]; cap(t.buf) > 2*tempWriteBytes {
+		t.buf = nil
+	}
 	return nil
+}
+
+// finish is flush for a file that nothing will be added to.
+func (t *tempFile) finish() error {
+	err := t.flush()
+	t.buf = nil
+	return err
 }
 
 // chunk returns the bytes of chunk k, which nobody changes afterwards.
