@@ -20,6 +20,9 @@ func (s *state) transformTargets(list []*pg_query.Node, k exprKind) []TargetEntr
 		}
 		out = append(out, s.transformTarget(r.Val, k, r.Name))
 	}
+	if len(out) > maxTargets {
+		raise(pgerr.New(pgerr.TooManyColumns, "target lists can have at most %d entries", maxTargets))
+	}
 	return out
 }
 
