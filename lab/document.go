@@ -47,6 +47,17 @@ func (p paragraph) html(b *strings.Builder) {
 	fmt.Fprintf(b, "<p>%s</p>\n", html.EscapeString(string(p)))
 }
 
+// pointer is a sentence that names a file beside the report.
+type pointer struct{ text, file string }
+
+func (p pointer) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "%s: [%s](%s).\n\n", p.text, p.file, p.file)
+}
+
+func (p pointer) html(b *strings.Builder) {
+	fmt.Fprintf(b, "<p>%s: %s.</p>\n", html.EscapeString(p.text), html.EscapeString(p.file))
+}
+
 type bullets []string
 
 func (l bullets) markdown(b *strings.Builder) {
@@ -247,7 +258,8 @@ pre { background: var(--box); padding: 0.7rem; overflow-x: auto; border-radius: 
 .scroll { overflow-x: auto; margin: 0.8rem 0; }
 table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.2rem 0.65rem; text-align: left; white-space: nowrap; border-bottom: 1px solid var(--line); }
-th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
+th { color: var(--soft); font-weight: 600; vertical-align: bottom; white-space: normal; line-height: 1.25; }
+td:last-child:not(.n) { white-space: normal; min-width: 11rem; overflow-wrap: anywhere; }
 tr.next td { border-top: 2px solid var(--soft); }
 .n { text-align: right; }
 .faster { color: var(--faster); } .slower { color: var(--slower); } .noise { color: var(--soft); }

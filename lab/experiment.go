@@ -26,6 +26,8 @@ type Table struct {
 	Quick    []int // client counts of --quick
 	Few      []int // client counts where a budget does not suffice for all
 	Minor    bool  // fewer rounds are made of it first
+	// Extra are the seconds a run of this table takes beyond what others take besides their own time.
+	Extra float64
 	// Sleeps tells which waits the second plot shows.
 	Sleeps SleepKind
 	// NoPostgreSQL says why the table cannot be run there; "" if it can.

@@ -180,6 +180,7 @@ func e10() *Experiment {
 		Published: "2000 surplus pages were feared on the list.",
 		Tables: []*Table{{
 			Workload: w, Clients: []int{100}, Quick: []int{100}, Few: []int{100}, Sleeps: ExtensionSleeps,
+			Extra: 4, // the warm-up of 100 clients, the count of what they left, VACUUM
 			Configs: []Config{
 				config("one block", "fixed", "1", "fsm"), config("800 self", "fixed", "800", "self"),
 				config("1000 fsm", "fixed", "1000", "fsm"), config("waiters", "waiters", "1", "fsm"),

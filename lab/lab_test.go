@@ -202,6 +202,13 @@ func TestPickSlots(t *testing.T) {
 	}
 }
 
+func TestPgbenchMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	if _, err := findPgbench(filepath.Join(t.TempDir(), "pgbench")); err == nil || !strings.Contains(err.Error(), "apt-get install postgresql-15") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestPgbenchReport(t *testing.T) {
 	const report = `pgbench (15.18)
 transaction type: f
@@ -350,6 +357,51 @@ func TestCommandTextHidesPasswords(t *testing.T) {
 	got := commandText([]string{"run", "E2", "--against", "password=x", "--against=password=x", "--only", "table, one block"})
 	if want := `minipg-lab run E2 --against DSN --against=DSN --only "table, one block"`; got != want {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestCommandTextHidesPlaces(t *testing.T) {
+	got := commandText([]string{
+		"run", "E2", "--out", "/home/somebody/x", "--work=/mnt/y", "--tablespace=A=/mnt/z", "--out", "docs/experiments", "-c", "a=b",
+	})
+	if want := `minipg-lab run E2 --out PATH --work=PATH --tablespace=A=PATH --out docs/experiments -c a=b`; got != want {
+		t.Errorf("got %s", got)
+	}
+	l := &lab{work: "/tmp/minipg-lab-1", sockets: "/tmp/minilab2"}
+	if got := l.withoutPlaces("open /tmp/minipg-lab-1/server-3/log: no"); got != "open .../server-3/log: no" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestFitSpendsTheBudget: what whole seconds leave of it makes some tables' runs longer, a table's runs being alike.
+func TestFitSpendsTheBudget(t *testing.T) {
+	o := optionsFor(t, "E1", "E7")
+	o.Budget = 20 * time.Minute
+	_, estimate, _ := Estimate(o)
+	if estimate > o.Budget || estimate < o.Budget*9/10 {
+		t.Errorf("%v became %v", o.Budget, estimate)
+	}
+	seconds := map[*Table]int{}
+	for _, c := range Fit(o, Plan(o)) {
+		if s := seconds[c.Table]; s != 0 && s != c.Seconds {
+			t.Fatalf("runs of %d and of %d seconds in one table", s, c.Seconds)
+		}
+		seconds[c.Table] = c.Seconds
+	}
+}
+
+// TestFitKeepsThreeRounds: with fewer there would be no interval to speak of.
+func TestFitKeepsThreeRounds(t *testing.T) {
+	o := optionsFor(t, "all")
+	o.Budget, o.Against, o.Rounds = 25*time.Minute, "host=somewhere", 4
+	rounds := map[*Table]int{}
+	for _, c := range Fit(o, Plan(o)) {
+		rounds[c.Table] = max(rounds[c.Table], c.Round+1)
+	}
+	for table, n := range rounds {
+		if n < 3 && !table.Minor {
+			t.Errorf("%d rounds are left of the table of %s", n, table.Configs[0].Name)
+		}
 	}
 }
 

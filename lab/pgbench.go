@@ -17,12 +17,14 @@ import (
 	"time"
 )
 
+// debianPgbench is where Debian has pgbench, which is in no PATH.
+const debianPgbench = "/usr/lib/postgresql/15/bin/pgbench"
+
 // findPgbench finds stock pgbench, also where Debian puts that of version 15.
-func findPgbench() (string, error) {
+func findPgbench(debian string) (string, error) {
 	if path, err := exec.LookPath("pgbench"); err == nil {
 		return path, nil
 	}
-	const debian = "/usr/lib/postgresql/15/bin/pgbench"
 	if _, err := os.Stat(debian); err == nil {
 		return debian, nil
 	}

@@ -3,6 +3,7 @@ package lab
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -158,8 +159,21 @@ func (o *Options) overhead() float64 {
 	return overheadSeconds
 }
 
+// overheadOf is what runs take besides their own time.
+func (o *Options) overheadOf(cells []*Cell) float64 {
+	var seconds float64
+	for _, c := range cells {
+		seconds += o.overhead() + c.Table.Extra
+	}
+	return seconds
+}
+
 // minSeconds is the shortest run that a budget leads to while there is something else to leave out.
 const minSeconds = 2
+
+// keptRounds are left in any case: with two rounds Student's interval is three times as wide as with
+// three, and says nothing.
+const keptRounds = 3
 
 // Fit chooses the time of a run so that all of them end within the budget. Where that is not enough, it
 // leaves out, in this order, client counts, rounds of the tables that matter least, rounds of all tables.
@@ -167,19 +181,43 @@ const minSeconds = 2
 func Fit(o *Options, cells []*Cell) []*Cell {
 	steps := []func(*Cell) bool{
 		func(c *Cell) bool { return o.Clients == nil && !o.Quick && !slices.Contains(c.Table.Few, c.Clients) },
-		func(c *Cell) bool { return c.Table.Minor && c.Round >= 2 },
-		func(c *Cell) bool { return c.Round >= 2 },
+		func(c *Cell) bool { return c.Table.Minor && c.Round >= keptRounds-1 },
+		func(c *Cell) bool { return c.Round >= keptRounds },
 	}
 	for {
-		each := o.Budget.Seconds()/float64(len(cells)) - o.overhead()
+		each := (o.Budget.Seconds() - o.overheadOf(cells)) / float64(len(cells))
 		if each >= minSeconds || len(steps) == 0 {
 			for _, c := range cells {
 				c.Seconds = max(1, min(o.Seconds, int(each)))
 			}
+			o.spend(cells, each-float64(int(each)))
 			return cells
 		}
 		cells = slices.DeleteFunc(cells, steps[0])
 		steps = steps[1:]
+	}
+}
+
+// spend gives what whole seconds left of a budget, rest for each run, to the runs of the first tables: a second more
+// for all of a table or for none.
+func (o *Options) spend(cells []*Cell, rest float64) {
+	left := int(rest * float64(len(cells)))
+	for _, e := range o.Experiments {
+		for _, t := range e.Tables {
+			var of []*Cell
+			for _, c := range cells {
+				if c.Table == t && c.Seconds < o.Seconds {
+					of = append(of, c)
+				}
+			}
+			if len(of) > left {
+				continue
+			}
+			left -= len(of)
+			for _, c := range of {
+				c.Seconds++
+			}
+		}
 	}
 }
 
@@ -207,31 +245,36 @@ func (o *Options) Complete(each time.Duration, rounds int) error {
 	return nil
 }
 
-// Estimate says how many runs there would be, how long they would take, and with how many clients and
-// how long each table would be run.
+// Estimate says how many runs there would be, how long they would take, and of each table how many runs, of how many
+// seconds, with which clients.
 func Estimate(o *Options) (runs int, estimate time.Duration, tables []string) {
 	cells := Plan(o)
 	if o.Budget > 0 {
 		cells = Fit(o, cells)
 	}
-	var seconds float64
+	seconds := o.overheadOf(cells)
 	counts := map[*Table][]int{}
 	for _, c := range cells {
-		seconds += float64(c.Seconds) + o.overhead()
+		seconds += float64(c.Seconds)
 		if !slices.Contains(counts[c.Table], c.Clients) {
 			counts[c.Table] = append(counts[c.Table], c.Clients)
 		}
 	}
 	for _, e := range o.Experiments {
 		for _, t := range e.Tables {
-			made := 0
+			made, each := 0, 0
 			for _, c := range cells {
 				if c.Table == t {
-					made++
+					made, each = made+1, c.Seconds
 				}
 			}
 			slices.Reverse(counts[t])
-			tables = append(tables, fmt.Sprintf("%-4s %s: %d runs, clients %v", e.ID, t.Name, made, counts[t]))
+			name := e.ID
+			if t.Name != "" {
+				name += " " + t.Name
+			}
+			tables = append(tables, fmt.Sprintf("%s: %d runs of %d s, clients %s", name, made, each,
+				strings.Trim(fmt.Sprint(counts[t]), "[]")))
 		}
 	}
 	return len(cells), (time.Duration(seconds) * time.Second).Round(time.Second), tables

@@ -39,7 +39,7 @@ func newProgress(to io.Writer, cells []*Cell, res *Results, overhead float64) *p
 func (p *progress) timeLeft() time.Duration {
 	var s float64
 	for _, c := range p.left {
-		s += float64(c.Seconds) + p.overhead
+		s += float64(c.Seconds) + p.overhead + c.Table.Extra
 	}
 	return (time.Duration(s) * time.Second).Round(time.Second)
 }
@@ -64,7 +64,7 @@ func cellText(c *Cell) string {
 
 func (p *progress) done(c *Cell, r *Run) {
 	p.made++
-	took := time.Since(p.began).Seconds() - float64(c.Seconds)
+	took := time.Since(p.began).Seconds() - float64(c.Seconds) - c.Table.Extra
 	p.overhead += (max(took, 0) - p.overhead) / float64(p.made)
 	for i, cell := range p.left {
 		if cell == c {

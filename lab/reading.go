@@ -20,13 +20,18 @@ func readings(a *aggregated) []string {
 	if text := noiseText(a); text != "" {
 		list = append(list, text)
 	}
+	var differences []string
 	for _, c := range a.columns {
 		if c == base || c.config.control || len(c.rounds(last)) == 0 {
 			continue
 		}
 		if text := differenceText(a, c, last); text != "" {
-			list = append(list, text)
+			differences = append(differences, text)
 		}
+	}
+	if len(differences) > 0 {
+		list = append(list, fmt.Sprintf("At %d clients, as multiples of the throughput of \"%s\": %s.",
+			last, base.config.Name, strings.Join(differences, "; ")))
 	}
 	if a.table.Sleeps == ExtensionSleeps {
 		list = append(list, sleepsText(a, last)...)
@@ -59,21 +64,25 @@ func differenceText(a *aggregated, c *column, clients int) string {
 	if d.Pairs == 0 || d.Ratio == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("At %d clients %s has %s times the throughput of %s", clients, c.config.Name, factor(d.Ratio), a.base().config.Name)
+	var remarks []string
 	if d.Known() {
-		text += fmt.Sprintf(" (%s to %s", factor(d.Low), factor(d.High))
+		text := fmt.Sprintf("%s to %s", factor(d.Low), factor(d.High))
 		if judge(a, c, clients) == stats.Noise {
 			text += ": not more than noise"
 		}
-		text += ")"
+		remarks = append(remarks, text)
 	}
 	first, ok := a.table.Configs[0].Published[clients]
 	if f, ok2 := c.config.Published[clients]; ok && ok2 {
-		text += fmt.Sprintf("; published: %s", factor(f.TPS/first.TPS))
+		remarks = append(remarks, "published "+factor(f.TPS/first.TPS))
 	} else if a.table.PublishedRatio > 0 && len(a.table.Configs) > 1 && c.config.Name == a.table.Configs[1].Name {
-		text += fmt.Sprintf("; published: %s, elsewhere and under other circumstances", factor(a.table.PublishedRatio))
+		remarks = append(remarks, fmt.Sprintf("published %s, elsewhere and under other circumstances", factor(a.table.PublishedRatio)))
 	}
-	return text + "."
+	text := fmt.Sprintf("\"%s\" %s", c.config.Name, factor(d.Ratio))
+	if len(remarks) > 0 {
+		text += " (" + strings.Join(remarks, "; ") + ")"
+	}
+	return text
 }
 
 // sleepsText compares sleeps within each lock, where the first of its configurations stands for one block.
@@ -86,13 +95,13 @@ func sleepsText(a *aggregated, clients int) []string {
 		first := g[0].sleepsPerBlock(clients)
 		var words []string
 		for _, c := range g {
-			word := c.config.Name + " " + sleepsNumber(c.sleepsPerBlock(clients))
+			word := fmt.Sprintf("\"%s\" %s", c.config.Name, sleepsNumber(c.sleepsPerBlock(clients)))
 			if c != g[0] {
 				word += sleepsRatio(first, c.sleepsPerBlock(clients))
 			}
 			words = append(words, word)
 		}
-		list = append(list, fmt.Sprintf("Sleeps per 1,000 blocks at %d clients: %s.", clients, strings.Join(words, ", ")))
+		list = append(list, fmt.Sprintf("Sleeps per 1,000 blocks at %d clients: %s.", clients, strings.Join(words, "; ")))
 	}
 	return list
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -43,15 +44,20 @@ func factor(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) || v == 0 {
 		return ""
 	}
-	if v >= 10 {
+	switch {
+	case v >= 99.95:
+		return grouped(v)
+	case v >= 9.995:
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-// WriteReports writes report.md, report.html and the plots of a directory.
+// WriteReports writes report.md, report.html and the plots of a directory. What somebody wrote about them, in
+// README.md beside them, it leaves alone and points to.
 func WriteReports(dir string, res *Results) error {
-	d, plots, err := makeReport(res)
+	_, err := os.Stat(filepath.Join(dir, readingFile))
+	d, plots, err := makeReport(res, err == nil)
 	if err != nil {
 		return err
 	}
@@ -68,13 +74,15 @@ func WriteReports(dir string, res *Results) error {
 
 // reporter makes the document and collects the plots.
 type reporter struct {
-	res   *Results
+	res *Results
+	// read says that there is a reading of the tables beside the report.
+	read  bool
 	doc   *document
 	plots map[string][]byte
 }
 
-func makeReport(res *Results) (*document, map[string][]byte, error) {
-	r := &reporter{res: res, doc: &document{title: "minipg-lab: the published experiments, rerun"}, plots: map[string][]byte{}}
+func makeReport(res *Results, read bool) (*document, map[string][]byte, error) {
+	r := &reporter{res: res, read: read, doc: &document{title: "minipg-lab: the published experiments, rerun"}, plots: map[string][]byte{}}
 	r.front()
 	for _, e := range Experiments() {
 		if err := r.experiment(e); err != nil {
@@ -103,6 +111,9 @@ func (r *reporter) front() {
 			"server bears oversubscription, not how it scales. The published figures come from other machines; "+
 			"what can be compared is the shape: which column wins, and how throughput changes from row to row.", m.Cores)),
 	)
+	if r.read {
+		r.doc.add(pointer{"What the tables show and why is said in", readingFile})
+	}
 	if res.Interrupted {
 		r.doc.add(paragraph("Interrupted: not all runs were made."))
 	}
@@ -472,9 +483,13 @@ func (r *reporter) plot(file, label string, e *Experiment, clients []int, lines 
 // runs lists every run of an experiment.
 func (r *reporter) runs(e *Experiment, tables []*aggregated) part {
 	g := &grid{head: []string{
-		"table", "clients", "configuration", "round", "seconds", "TPS", "transactions", "latency ms", "p50 ms", "p99 ms", "CPU s",
+		"clients", "configuration", "round", "seconds", "TPS", "transactions", "latency ms", "p50 ms", "p99 ms", "CPU s",
 		"blocks", "sleeps", "remark",
-	}, text: 1}
+	}, text: 2}
+	named := len(e.Tables) > 1
+	if named {
+		g.head, g.text = append([]string{"table"}, g.head...), 3
+	}
 	count := 0
 	for _, a := range tables {
 		for _, run := range r.res.Runs {
@@ -490,9 +505,15 @@ func (r *reporter) runs(e *Experiment, tables []*aggregated) part {
 			if cpu < 0 {
 				cpu = math.NaN()
 			}
-			g.row(run.Table, strconv.Itoa(run.Clients), run.Config, strconv.Itoa(run.Round+1), number(run.Seconds), number(run.TPS),
+			row := []string{
+				strconv.Itoa(run.Clients), run.Config, strconv.Itoa(run.Round + 1), number(run.Seconds), number(run.TPS),
 				grouped(float64(run.Transactions)), number(run.LatencyMS), number(run.P50MS), number(run.P99MS), number(cpu),
-				number(run.Blocks), number(sleeps), strings.TrimSpace(run.Error+" "+run.Shortened))
+				number(run.Blocks), number(sleeps), strings.TrimSpace(run.Error + " " + run.Shortened),
+			}
+			if named {
+				row = append([]string{run.Table}, row...)
+			}
+			g.row(row...)
 		}
 	}
 	return folded{fmt.Sprintf("All %d runs", count), []part{g.trim()}}

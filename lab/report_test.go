@@ -3,6 +3,8 @@ package lab
 import (
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -58,14 +60,14 @@ func TestReport(t *testing.T) {
 	res := madeUp(1, 0.95)
 	res.Runs[0].Shortened = "3 s instead of 10 <&>"
 	res.Runs = append(res.Runs, &Run{Experiment: "E9", Config: "upgrade", Clients: 8, Round: 9, Error: "pgbench: no"})
-	d, plots, err := makeReport(res)
+	d, plots, err := makeReport(res, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	md, page := string(d.toMarkdown()), string(d.toHTML())
 	for _, want := range []string{
 		"has 2 cores", "## E9: One key again and again", "| 72 | exclusive |", "slower", "1 runs failed; 1 ended early",
-		"published: 4.50", "leaf waits / 1,000 tx", "plots/e9-waits.svg", "5.00", "pgbench: no", "3 s instead of 10 <&>",
+		"published 4.50", "leaf waits / 1,000 tx", "plots/e9-waits.svg", "5.00", "pgbench: no", "3 s instead of 10 <&>",
 	} {
 		if !strings.Contains(md, want) {
 			t.Errorf("report.md has no %q", want)
@@ -79,6 +81,73 @@ func TestReport(t *testing.T) {
 	}
 	if len(plots) != 2 || strings.Count(page, "<svg") != 2 || strings.Contains(page, "#000000") {
 		t.Errorf("%d plots, %d of them in the page", len(plots), strings.Count(page, "<svg"))
+	}
+}
+
+// TestReportStatesEverything looks for what a reader of E1 needs to judge it.
+func TestReportStatesEverything(t *testing.T) {
+	res := &Results{
+		Version:  resultsVersion,
+		Machine:  Machine{CPU: "a processor", Cores: 2, MemoryMB: 2048, Kernel: "Linux 6", FileSystems: []FileSystem{{"data", "ext4", "d", "rw"}}},
+		Settings: []Setting{{"shared_buffers", "512MB"}},
+	}
+	for round := range 3 {
+		for name, tps := range map[string]float64{"heavyweight, one block": 40, "heavyweight, 800 self": 200, controlName: 41} {
+			res.Runs = append(res.Runs, &Run{
+				Experiment: "E1", Config: name, Clients: 8, Round: round, Seconds: 10, TPS: tps + float64(round), Transactions: 100,
+				P50MS: 3, P99MS: 7, CPUSeconds: 2, Counters: &Counters{ProcSleeps: 50, Extends: 100, Blocks: 14300}, Blocks: 14300,
+			})
+		}
+	}
+	d, plots, err := makeReport(res, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	md := string(d.toMarkdown())
+	for _, want := range []string{
+		"| processor | a processor, 2 cores |", "| memory | 2,048 MB |", "| data | ext4 on d (rw) |", "shared_buffers = 512MB",
+		"| TPS | sd | 95 % interval | ratio | 95 % interval | difference | published | published ratio |",
+		"| ProcSleep / 1,000 tx | table sleeps / 1,000 tx | sleeps / 1,000 blocks | blocks / extension |",
+		"| p50 ms | p99 ms | CPU ms / tx |", "| 500 | 0 | 3.50 | 143 |", "| 240 | 5.58 |", "All 9 runs",
+		"\"heavyweight, 800 self\" 4.9", "plots/e1-tps.svg", "plots/e1-sleeps.svg",
+	} {
+		if !strings.Contains(md, want) {
+			t.Errorf("report.md has no %q", want)
+		}
+	}
+	if len(plots) != 2 {
+		t.Errorf("%d plots", len(plots))
+	}
+}
+
+// TestReadingIsKept: reports are written again without touching what somebody wrote about them.
+func TestReadingIsKept(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := openResults(&Options{Out: dir}); err != nil {
+		t.Fatal(err)
+	}
+	report := func() string {
+		if err := WriteReports(dir, madeUp(1, 1)); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(filepath.Join(dir, markdownFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if strings.Contains(report(), readingFile) {
+		t.Error("the report points to a reading that is not there")
+	}
+	const reading = "E9 shows nothing on two cores."
+	if err := os.WriteFile(filepath.Join(dir, readingFile), []byte(reading), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(report(), "[README.md](README.md)") {
+		t.Error("the report does not point to the reading")
+	}
+	if data, err := os.ReadFile(filepath.Join(dir, readingFile)); err != nil || string(data) != reading {
+		t.Errorf("the reading became %q, %v", data, err)
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	markdownFile = "report.md"
 	htmlFile     = "report.html"
 	plotDir      = "plots"
+	readingFile  = "README.md" // written by people
 )
 
 // Results are everything a report is made of.

@@ -44,7 +44,7 @@ var ErrInterrupted = errors.New("interrupted; \"--resume\" goes on")
 // is written also when ctx ends.
 func Execute(ctx context.Context, o *Options, out, progressTo io.Writer) (err error) {
 	l := &lab{opts: o, files: map[*Workload]string{}}
-	if l.pgbench, err = findPgbench(); err != nil {
+	if l.pgbench, err = findPgbench(debianPgbench); err != nil {
 		return err
 	}
 	if l.self, err = os.Executable(); err != nil {
@@ -66,15 +66,17 @@ func Execute(ctx context.Context, o *Options, out, progressTo io.Writer) (err er
 	}
 	cells = l.withinConnections(cells)
 	l.progress = newProgress(progressTo, cells, l.results, o.overhead())
+	began := time.Now()
 	runErr := l.runAll(ctx, cells)
 	l.progress.end()
+	took := time.Since(began).Round(time.Second)
 	if err := l.results.save(o.Out); err != nil {
 		return errors.Join(runErr, err)
 	}
 	if err := WriteReports(o.Out, l.results); err != nil {
 		return errors.Join(runErr, err)
 	}
-	if _, err := fmt.Fprintf(out, "report: %s\n", filepath.Join(o.Out, htmlFile)); err != nil {
+	if _, err := fmt.Fprintf(out, "%d runs in %v\nreport: %s\n", l.progress.made, took, filepath.Join(o.Out, htmlFile)); err != nil {
 		return err
 	}
 	for _, line := range Conclusions(l.results, o.Experiments) {
@@ -174,21 +176,40 @@ func (l *lab) describe(ctx context.Context, cells []*Cell) error {
 	return err
 }
 
-// commandText is the command line without the connection string, in which there may be a password.
+// commandText is the command line without the connection string, in which there may be a password, and without
+// places that only this machine has.
 func commandText(args []string) string {
 	words := []string{"minipg-lab"}
 	for i, a := range args {
+		flag, value, joined := strings.Cut(a, "=")
+		space, dir, named := strings.Cut(value, "=")
 		switch {
 		case i > 0 && args[i-1] == "--against":
 			a = "DSN"
-		case strings.HasPrefix(a, "--against="):
+		case joined && flag == "--against":
 			a = "--against=DSN"
+		case filepath.IsAbs(a):
+			a = "PATH"
+		case joined && filepath.IsAbs(value):
+			a = flag + "=PATH"
+		case named && filepath.IsAbs(dir):
+			a = flag + "=" + space + "=PATH"
 		case strings.ContainsAny(a, " '\"$"):
 			a = strconv.Quote(a)
 		}
 		words = append(words, a)
 	}
 	return strings.Join(words, " ")
+}
+
+// withoutPlaces takes the names of the lab's own directories out of a message.
+func (l *lab) withoutPlaces(text string) string {
+	for _, dir := range []string{l.work, l.sockets, l.spaces[spaceA], l.spaces[spaceB]} {
+		if dir != "" {
+			text = strings.ReplaceAll(text, dir, "...")
+		}
+	}
+	return text
 }
 
 // withinConnections leaves out the runs that PostgreSQL has too few connections for.
@@ -248,7 +269,7 @@ func (l *lab) runAll(ctx context.Context, cells []*Cell) error {
 		}
 		if err != nil {
 			failed++
-			r = &Run{Error: err.Error()}
+			r = &Run{Error: l.withoutPlaces(err.Error())}
 		}
 		r.Experiment, r.Table, r.Config = c.Experiment.ID, c.Table.Name, c.Config.Name
 		r.Clients, r.Round = c.Clients, c.Round

@@ -108,6 +108,7 @@ func e6() *Experiment {
 		Published: "Nothing: a stalled slot must not stall others.",
 		Tables: []*Table{{
 			Workload: w, Clients: []int{4, 10}, Quick: []int{4, 10}, Few: []int{10}, Sleeps: ExtensionSleeps,
+			Extra:        1, // making the tables to choose from
 			NoPostgreSQL: "the delay is a file system of the lab's own, inside minipg",
 			Configs: []Config{
 				config("N=1024, no stall", "1024", false), config("N=1024", "1024", true),

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -75,13 +77,18 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestE2 runs E2 small, from the command line to the report.
-func TestE2(t *testing.T) {
+func needPgbench(t *testing.T) {
+	t.Helper()
 	if _, err := exec.LookPath("pgbench"); err != nil {
 		if _, err := os.Stat("/usr/lib/postgresql/15/bin/pgbench"); err != nil {
 			t.Skip("pgbench is not installed")
 		}
 	}
+}
+
+// TestE2 runs E2 small, from the command line to the report.
+func TestE2(t *testing.T) {
+	needPgbench(t)
 	dir := filepath.Join(t.TempDir(), "out")
 	args := []string{"run", "E2", "--clients", "4", "--time", "1s", "--rounds", "1", "--quick", "--out", dir}
 	out, code := output(t, args...)
@@ -122,6 +129,53 @@ func TestE2(t *testing.T) {
 	}
 	if a, b := runsOf(t, results), runsOf(t, read(t, dir, "results.json")); a != b {
 		t.Error("resume made runs again that had been made")
+	}
+}
+
+// stopAfterFirst ends a context once the first run is reported.
+type stopAfterFirst struct{ stop context.CancelFunc }
+
+func (s stopAfterFirst) Write(p []byte) (int, error) {
+	if strings.HasPrefix(string(p), "[1/") {
+		s.stop()
+	}
+	return len(p), nil
+}
+
+// TestInterrupted: what was measured before an interruption is reported, and the rest made by --resume.
+func TestInterrupted(t *testing.T) {
+	needPgbench(t)
+	experiments, err := lab.Find([]string{"E2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &lab.Options{
+		Experiments: experiments, Clients: []int{2}, Only: []string{"table, one block", "default"},
+		Quick: true, Out: filepath.Join(t.TempDir(), "out"),
+	}
+	if err := o.Complete(0, 0); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	if err := lab.Execute(ctx, o, io.Discard, stopAfterFirst{cancel}); !errors.Is(err, lab.ErrInterrupted) {
+		t.Fatalf("got %v", err)
+	}
+	if n := strings.Count(read(t, o.Out, "results.json"), `"config"`); n != 1 {
+		t.Errorf("%d runs, want 1", n)
+	}
+	if !strings.Contains(read(t, o.Out, "report.md"), "Interrupted: not all runs were made.") {
+		t.Error("the report does not say that it was interrupted")
+	}
+	o.Resume = true
+	if err := lab.Execute(t.Context(), o, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(read(t, o.Out, "results.json"), `"config"`); n != 2 {
+		t.Errorf("%d runs, want 2", n)
+	}
+	if strings.Contains(read(t, o.Out, "report.md"), "Interrupted") {
+		t.Error("the report of the resumed runs still says that they were interrupted")
 	}
 }
 
