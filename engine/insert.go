@@ -34,10 +34,8 @@ type rowScratch struct {
 	old     indexEntry
 	fetched Row
 
-	batch     []byte // encoded rows of a batch, behind each other
-	batchRows [][]byte
-	batchEnds []int
-	check     uniqueCheck
+	batch heap.Rows // encoded rows of a batch
+	check uniqueCheck
 }
 
 // Insert adds a row, one datum per attribute (dropped ones null), to the table and its
@@ -84,22 +82,22 @@ func (t *Table) InsertBatch(ctx context.Context, s *Session, rows [][]types.Datu
 			opts.failed(at + n)
 			return tids, err
 		}
-		tids, err = t.heap.MultiInsert(ctx, &s.heapW, s.row.batchRows, tids, heap.InsertOptions{
+		added, err := t.heap.MultiInsert(ctx, &s.heapW, &s.row.batch, &tids, heap.InsertOptions{
 			Frozen: opts.Frozen, External: external, SkipFSM: opts.SkipFSM, Ring: opts.Ring,
 		})
 		if err != nil {
-			opts.failed(len(tids) - first)
+			opts.failed(at + added)
 			return tids, err
 		}
 		at += n
 	}
+	s.count(t.stats, tableDelta{inserted: int64(len(rows))})
 	return tids, t.insertEntries(ctx, s, rows, tids[first:], &opts)
 }
 
-// insertEntries counts the rows of a batch, which lie at tids, and adds their index entries: row by
-// row, so that of several violations the one PostgreSQL reports is reported.
+// insertEntries adds the index entries of rows, which lie at tids: row by row, so that of several violations the
+// one PostgreSQL reports is reported.
 func (t *Table) insertEntries(ctx context.Context, s *Session, rows [][]types.Datum, tids []TID, opts *InsertOptions) error {
-	s.count(t.stats, tableDelta{inserted: int64(len(rows))})
 	if len(t.indexes) == 0 {
 		return nil
 	}
@@ -118,43 +116,40 @@ func (t *Table) insertEntries(ctx context.Context, s *Session, rows [][]types.Da
 }
 
 // EncodedRows are rows encoded ahead of their insertion, by [Table.Encode].
-type EncodedRows struct {
-	bytes []byte // of all rows, behind each other
-	ends  []int
-	rows  [][]byte
-}
+type EncodedRows struct{ heap.Rows }
 
-// Encode encodes rows for InsertEncoded; it touches no session, so another goroutine may do it. False
-// if a row has to be made shorter first, which takes a session and its log: InsertBatch is for those.
-func (t *Table) Encode(e *EncodedRows, rows [][]types.Datum) bool {
-	e.bytes, e.ends, e.rows = e.bytes[:0], e.ends[:0], e.rows[:0]
-	for _, row := range rows {
-		if t.mayToast(row) {
-			return false
-		}
-		e.bytes = t.rel.Row.Encode(e.bytes, row)
-		e.ends = append(e.ends, len(e.bytes))
+// Encode adds a row to e, for InsertEncoded; it touches no session, so another goroutine may do it. False
+// if the row has to be made shorter first, which takes a session and its log: InsertBatch is for those.
+func (t *Table) Encode(e *EncodedRows, row []types.Datum) bool {
+	if t.mayToast(row) {
+		return false
 	}
-	start := 0
-	for _, end := range e.ends {
-		e.rows = append(e.rows, e.bytes[start:end])
-		start = end
-	}
+	e.Bytes = t.rel.Row.Encode(e.Bytes, row)
+	e.End()
 	return true
 }
 
-// InsertEncoded is InsertBatch of rows that Encode has encoded.
+// InsertEncoded is InsertBatch of rows that Encode has encoded. Rows and tids are for the indexes: a table that has none
+// needs neither.
 func (t *Table) InsertEncoded(ctx context.Context, s *Session, e *EncodedRows, rows [][]types.Datum, tids []TID, opts InsertOptions) ([]TID, error) {
 	first := len(tids)
-	tids, err := t.heap.MultiInsert(ctx, &s.heapW, e.rows, tids, heap.InsertOptions{
+	to := &tids
+	if len(t.indexes) == 0 {
+		to = nil
+	}
+	n, err := t.heap.MultiInsert(ctx, &s.heapW, &e.Rows, to, heap.InsertOptions{
 		Frozen: opts.Frozen, SkipFSM: opts.SkipFSM, Ring: opts.Ring,
 	})
 	if err != nil {
-		opts.failed(len(tids) - first)
+		opts.failed(n)
 		return tids, err
 	}
+	s.count(t.stats, tableDelta{inserted: int64(n)})
 	return tids, t.insertEntries(ctx, s, rows, tids[first:], &opts)
 }
+
+// HasIndexes tells whether rows of the table have index entries.
+func (t *Table) HasIndexes() bool { return len(t.indexes) > 0 }
 
 // InsertsAlone tells whether inserting a row runs nothing but this package's own code: no expression
 // of an index, which would run as the session.
@@ -175,8 +170,8 @@ func (o *InsertOptions) failed(row int) {
 
 // encodeRun encodes the rows at the front that are alike in having values out of line or not.
 func (t *Table) encodeRun(ctx context.Context, s *Session, rows [][]types.Datum) (n int, external bool, err error) {
-	w := &s.row
-	w.batch, w.batchEnds = w.batch[:0], w.batchEnds[:0]
+	w := &s.row.batch
+	w.Reset()
 	for _, row := range rows {
 		if n > 0 && t.mayToast(row) != external && t.toast != nil {
 			break
@@ -185,8 +180,8 @@ func (t *Table) encodeRun(ctx context.Context, s *Session, rows [][]types.Datum)
 		if err != nil {
 			return n, false, err
 		}
-		w.batch = t.rel.Row.Encode(w.batch, stored)
-		w.batchEnds = append(w.batchEnds, len(w.batch))
+		w.Bytes = t.rel.Row.Encode(w.Bytes, stored)
+		w.End()
 		n++
 		if n == 1 {
 			external = ext
@@ -195,12 +190,6 @@ func (t *Table) encodeRun(ctx context.Context, s *Session, rows [][]types.Datum)
 			external = true
 			break
 		}
-	}
-	w.batchRows = w.batchRows[:0]
-	start := 0
-	for _, end := range w.batchEnds {
-		w.batchRows = append(w.batchRows, w.batch[start:end])
-		start = end
 	}
 	return n, external, nil
 }

@@ -37,26 +37,27 @@ func BenchmarkHeapInsert(b *testing.B) {
 }
 
 func BenchmarkHeapMultiInsert(b *testing.B) {
-	for _, width := range []int{16, 64, 1000} {
-		b.Run(fmt.Sprintf("rows=1000/width=%d", width), func(b *testing.B) {
+	for _, c := range []struct{ rows, width int }{{1000, 16}, {1000, 64}, {1000, 1000}, {16000, 16}} {
+		b.Run(fmt.Sprintf("rows=%d/width=%d", c.rows, c.width), func(b *testing.B) {
 			e, s := benchEnv(b, 32768)
-			rows := make([][]byte, 1000)
-			for i := range rows {
-				rows[i] = row(i, 1, width)
+			list := make([][]byte, c.rows)
+			for i := range list {
+				list[i] = row(i, 1, c.width)
 			}
+			rows := rowsOf(list)
 			var tids []TID
 			b.ReportAllocs()
 			for b.Loop() {
 				s.tx.Start()
-				var err error
-				if tids, err = e.h.MultiInsert(context.Background(), s.w, rows, tids[:0], InsertOptions{}); err != nil {
+				tids = tids[:0]
+				if _, err := e.h.MultiInsert(context.Background(), s.w, rows, &tids, InsertOptions{}); err != nil {
 					b.Fatal(err)
 				}
 				if err := s.tx.Commit(txn.CommitInfo{DB: testDB, Async: true}); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(rows)), "ns/row")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*c.rows), "ns/row")
 		})
 	}
 }
@@ -69,7 +70,7 @@ func filled(b *testing.B, n int) (*env, *session, []TID) {
 	for i := range rows {
 		rows[i] = row(i, 1, 100)
 	}
-	tids, err := e.h.MultiInsert(context.Background(), s.w, rows, nil, InsertOptions{})
+	tids, err := s.multiInsert(context.Background(), rows, InsertOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -269,7 +269,7 @@ func TestConcurrentInserts(t *testing.T) {
 						for k := range perBatch {
 							rows = append(rows, row((i*batches+j)*perBatch+k, 1, 300))
 						}
-						if _, err := e.h.MultiInsert(context.Background(), s.w, rows, nil, InsertOptions{}); err != nil {
+						if _, err := s.multiInsert(context.Background(), rows, InsertOptions{}); err != nil {
 							t.Error(err)
 						}
 					}

@@ -148,7 +148,7 @@ func (r *crashRun) statement(tx *crashTx) (err error) {
 			rows = append(rows, row(r.nextKey, r.nextVer, r.size()))
 			top[r.nextKey] = r.nextVer
 		}
-		_, err := r.e.h.MultiInsert(context.Background(), tx.s.w, rows, nil, InsertOptions{})
+		_, err := tx.s.multiInsert(context.Background(), rows, InsertOptions{})
 		tx.s.next()
 		return err
 	case 4, 5:

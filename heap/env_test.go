@@ -10,6 +10,7 @@ import (
 
 	"github.com/minipg/minipg/locks"
 	"github.com/minipg/minipg/metrics"
+	"github.com/minipg/minipg/pgerr/assert"
 	"github.com/minipg/minipg/storage"
 	"github.com/minipg/minipg/storage/faultfs"
 	"github.com/minipg/minipg/txn"
@@ -208,6 +209,22 @@ func (s *session) withSnapshot(f func(snap *txn.Snapshot)) {
 	snap := s.tx.TakeSnapshot()
 	f(snap)
 	s.tx.ReleaseSnapshot(snap)
+}
+
+// multiInsert adds rows and returns their TIDs.
+func (s *session) multiInsert(ctx context.Context, rows [][]byte, opts InsertOptions) (tids []TID, err error) {
+	n, err := s.e.h.MultiInsert(ctx, s.w, rowsOf(rows), &tids, opts)
+	assert.That(n == len(tids), "%d rows have %d TIDs", n, len(tids))
+	return tids, err
+}
+
+func rowsOf(rows [][]byte) *Rows {
+	var r Rows
+	for _, row := range rows {
+		r.Bytes = append(r.Bytes, row...)
+		r.End()
+	}
+	return &r
 }
 
 func (s *session) insert(row []byte) TID {

@@ -239,7 +239,7 @@ func TestMultiInsert(t *testing.T) {
 				rows = append(rows, row(i, 0, 100))
 			}
 			records := e.deps.Metrics.WALRecords.Value()
-			tids, err := e.h.MultiInsert(context.Background(), a.w, rows, nil, InsertOptions{Frozen: frozen})
+			tids, err := a.multiInsert(context.Background(), rows, InsertOptions{Frozen: frozen})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +277,7 @@ func TestVisibilityMapIsCleared(t *testing.T) {
 	}{
 		{"insert", func(s *session, _ TID) { s.insert([]byte("new")) }, true},
 		{"multi insert", func(s *session, _ TID) {
-			if _, err := s.e.h.MultiInsert(ctx, s.w, [][]byte{[]byte("new")}, nil, InsertOptions{}); err != nil {
+			if _, err := s.multiInsert(ctx, [][]byte{[]byte("new")}, InsertOptions{}); err != nil {
 				s.e.t.Fatal(err)
 			}
 		}, true},

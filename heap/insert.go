@@ -2,6 +2,7 @@ package heap
 
 import (
 	"context"
+	"encoding/binary"
 
 	"github.com/minipg/minipg/pgerr/assert"
 	"github.com/minipg/minipg/storage"
@@ -114,53 +115,98 @@ func (h *Heap) stamp(lsn storage.LSN, buf, buf2 *storage.Buffer, vm, vm2 *storag
 	}
 }
 
-// multiState is MultiInsert's scratch: which line pointers a page's rows got.
-type multiState struct {
-	offs [MaxTuplesPerPage]uint16
+// Rows are encoded rows, one behind the other.
+type Rows struct {
+	Bytes []byte
+	Ends  []int32 // of each row in Bytes
 }
 
-// MultiInsert adds tuples, with one log record a page, and appends their TIDs to tids. When it
-// fails some rows may have been inserted already; the transaction must abort.
-func (h *Heap) MultiInsert(ctx context.Context, w *Writer, rows [][]byte, tids []TID, opts InsertOptions) ([]TID, error) {
-	total := 0
-	for _, row := range rows {
-		if err := checkSize(len(row)); err != nil {
-			return tids, err
+// Reset makes r empty and keeps its memory.
+func (r *Rows) Reset() { r.Bytes, r.Ends = r.Bytes[:0], r.Ends[:0] }
+
+// Len is how many rows there are.
+func (r *Rows) Len() int { return len(r.Ends) }
+
+// End closes the row whose bytes were appended to Bytes.
+func (r *Rows) End() { r.Ends = append(r.Ends, int32(len(r.Bytes))) }
+
+// start is where row i begins in Bytes.
+func (r *Rows) start(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return int(r.Ends[i-1])
+}
+
+// size is the length of row i.
+func (r *Rows) size(i int) int { return int(r.Ends[i]) - r.start(i) }
+
+// multiState is MultiInsert's scratch: which line pointers a page's rows got, how long their tuples are, and what
+// their record says of them.
+type multiState struct {
+	offs   [MaxTuplesPerPage]uint16
+	sizes  [MaxTuplesPerPage]uint16
+	record []byte
+}
+
+// MultiInsert adds tuples, with one log record a page, appends their TIDs to tids unless that is nil, and tells
+// how many it added. When it fails the transaction must abort; n is the row at fault, or the first of its page.
+func (h *Heap) MultiInsert(ctx context.Context, w *Writer, rows *Rows, tids *[]TID, opts InsertOptions) (n int, err error) {
+	for i := range rows.Ends {
+		if err := checkSize(rows.size(i)); err != nil {
+			return i, err
 		}
-		total += len(row) + HeaderSize + storage.LinePointerSize
 	}
 	v := newVersion{xid: h.xid(w), cid: w.Tx.CurCID(), flags: insertFlags(&opts)}
-	for len(rows) > 0 {
+	for n < rows.Len() {
 		if err := h.reserve(maxPageRecord, 1); err != nil {
-			return tids, err
+			return n, err
 		}
-		size := HeaderSize + len(rows[0])
+		left := len(rows.Bytes) - rows.start(n) + (rows.Len()-n)*(HeaderSize+storage.LinePointerSize)
+		size := HeaderSize + rows.size(n)
 		buf, err := h.bufferFor(ctx, w, target{
 			size: size, want: h.wantSpace(size), skipFSM: opts.SkipFSM, ring: opts.Ring,
-			pages: 1 + total/(storage.PageSize-storage.PageHeaderSize), latched: storage.InvalidBlock,
+			pages: 1 + left/(storage.PageSize-storage.PageHeaderSize), latched: storage.InvalidBlock,
 		})
 		if err != nil {
-			return tids, err
+			return n, err
 		}
-		n, err := h.fillPage(w, buf, rows, v, opts.Frozen)
+		added, err := h.fillPage(w, buf, rows, n, v, opts.Frozen)
 		block := buf.Block()
 		buf.ReleaseExclusive()
 		if err != nil {
-			return tids, err
+			return n, err
 		}
-		for i := range n {
-			tids = append(tids, TID{Block: block, Offset: w.multi.offs[i]})
-			total -= len(rows[i]) + HeaderSize + storage.LinePointerSize
+		if tids != nil {
+			for _, off := range w.multi.offs[:added] {
+				*tids = append(*tids, TID{Block: block, Offset: off})
+			}
 		}
-		rows = rows[n:]
-		h.tally(w, inserted, n)
+		n += added
+		h.tally(w, inserted, added)
 	}
-	return tids, nil
+	return n, nil
 }
 
-// fillPage adds as many of rows as fit to buf, at least one, and tells how many; their line
+// fitting counts how many of rows from first on fit into a page with the given free space and number of tuples, at
+// least one, and leaves the sizes of their tuples in w.multi.
+func (h *Heap) fitting(w *Writer, rows *Rows, first, free, count int) (n, total int) {
+	for n < rows.Len()-first && n < MaxTuplesPerPage {
+		size := HeaderSize + rows.size(first+n)
+		if n > 0 && (free < h.wantSpace(size) || count+n >= MaxTuplesPerPage) {
+			break
+		}
+		free -= size + storage.LinePointerSize
+		total += size
+		w.multi.sizes[n] = uint16(size)
+		n++
+	}
+	return n, total
+}
+
+// fillPage adds as many of rows from first on as fit to buf, at least one, and tells how many; their line
 // pointers are in w.multi.
-func (h *Heap) fillPage(w *Writer, buf *storage.Buffer, rows [][]byte, v newVersion, frozen bool) (n int, err error) {
+func (h *Heap) fillPage(w *Writer, buf *storage.Buffer, rows *Rows, first int, v newVersion, frozen bool) (n int, err error) {
 	page := buf.Page()
 	fresh := page.ItemCount() == 0
 	var vm *storage.VMBuffer
@@ -183,23 +229,16 @@ func (h *Heap) fillPage(w *Writer, buf *storage.Buffer, rows [][]byte, v newVers
 			if fresh {
 				flags = wal.WillInit
 			}
-			h.begin(b, kindMultiInsert, v.xid, buf, flags)
+			kind := kindInsertRun
+			if page.HasFlags(storage.PageHasFreeLines) {
+				kind = kindMultiInsert
+			}
+			h.begin(b, kind, v.xid, buf, flags)
 		}
-		for n < len(rows) && n < MaxTuplesPerPage {
-			v.row = rows[n]
-			size := HeaderSize + len(v.row)
-			if n > 0 && freeSpace(page) < h.wantSpace(size) {
-				break
-			}
-			off, room := page.AllocItem(0, size, storage.AddAnywhere)
-			assert.That(off != 0, "no room for a tuple on a page chosen for it")
-			v.put(room, TID{Block: buf.Block(), Offset: off})
-			w.multi.offs[n] = off
-			n++
-			if h.logged {
-				put16(b, 0, off, uint16(v.flags), uint16(len(v.row)))
-				b.BufData(0, v.row...)
-			}
+		if page.HasFlags(storage.PageHasFreeLines) {
+			n = h.fillGaps(w, buf, rows, first, v)
+		} else {
+			n = h.fillRun(w, buf, rows, first, v)
 		}
 		buf.MarkDirty()
 		var rec uint8
@@ -220,4 +259,68 @@ func (h *Heap) fillPage(w *Writer, buf *storage.Buffer, rows [][]byte, v newVers
 		releaseVM(vm)
 	})
 	return n, nil
+}
+
+// fillGaps is fillPage of a page that may have unused line pointers, which are taken first.
+func (h *Heap) fillGaps(w *Writer, buf *storage.Buffer, rows *Rows, first int, v newVersion) (n int) {
+	page := buf.Page()
+	for n < rows.Len()-first && n < MaxTuplesPerPage {
+		v.row = rows.Bytes[rows.start(first+n):rows.Ends[first+n]]
+		size := HeaderSize + len(v.row)
+		if n > 0 && freeSpace(page) < h.wantSpace(size) {
+			break
+		}
+		off, room := page.AllocItem(0, size, storage.AddAnywhere)
+		assert.That(off != 0, "no room for a tuple on a page chosen for it")
+		v.put(room, TID{Block: buf.Block(), Offset: off})
+		w.multi.offs[n] = off
+		n++
+		if h.logged {
+			put16(w.Builder, 0, off, uint16(v.flags), uint16(len(v.row)))
+			w.Builder.BufData(0, v.row...)
+		}
+	}
+	return n
+}
+
+// fillRun is fillPage of a page whose line pointers are all in use: the tuples get consecutive new ones.
+func (h *Heap) fillRun(w *Writer, buf *storage.Buffer, rows *Rows, first int, v newVersion) int {
+	page := buf.Page()
+	n, total := h.fitting(w, rows, first, page.FreeSpace(), page.ItemCount())
+	sizes := w.multi.sizes[:n]
+	off, room := page.AllocRun(sizes, total)
+	assert.That(off != 0, "no room for a tuple on a page chosen for it")
+	data := rows.Bytes[rows.start(first):rows.Ends[first+n-1]]
+	v.putRun(room, sizes, data, TID{Block: buf.Block(), Offset: off})
+	for i := range sizes {
+		w.multi.offs[i] = off + uint16(i)
+	}
+	if h.logged {
+		w.multi.record = appendRun(w.multi.record[:0], off, v.flags, sizes)
+		w.Builder.BufData(0, w.multi.record...)
+		w.Builder.BufData(0, data...)
+	}
+	return n
+}
+
+// putRun writes tuples with the given sizes into room, the first at its end; their rows lie in data, and self is where
+// the first one is.
+func (v *newVersion) putRun(room []byte, sizes []uint16, data []byte, self TID) {
+	var header [HeaderSize]byte
+	v.row = nil
+	v.put(header[:], self)
+	h0 := binary.LittleEndian.Uint64(header[0:])
+	h1 := binary.LittleEndian.Uint64(header[8:])
+	h2 := binary.LittleEndian.Uint64(header[16:])
+	const nextOffset = 1 << (8 * (offCtid + 4 - 16)) // of ctid, in h2
+	at := len(room)
+	for _, size := range sizes {
+		at -= int(size)
+		t := room[at : at+int(size)]
+		binary.LittleEndian.PutUint64(t[0:], h0)
+		binary.LittleEndian.PutUint64(t[8:], h1)
+		binary.LittleEndian.PutUint64(t[16:], h2)
+		data = data[copy(t[HeaderSize:], data):]
+		h2 += nextOffset
+	}
 }

@@ -285,7 +285,7 @@ func TestManyRowLocksBecomeOne(t *testing.T) {
 	for i := range maxSharedRowLocks + 100 {
 		rows = append(rows, row(i, 0, 16))
 	}
-	tids, err := e.h.MultiInsert(context.Background(), a.w, rows, nil, InsertOptions{})
+	tids, err := a.multiInsert(context.Background(), rows, InsertOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -278,7 +278,7 @@ func (m *model) multiInsert(tx *modelTx) {
 		m.nextVer++
 		rows = append(rows, row(m.nextKey, m.nextVer, m.size()))
 	}
-	tids, err := m.e.h.MultiInsert(context.Background(), tx.s.w, rows, nil, InsertOptions{})
+	tids, err := tx.s.multiInsert(context.Background(), rows, InsertOptions{})
 	if err != nil {
 		m.fatalf("multi insert: %v", err)
 	}

@@ -32,7 +32,13 @@ const (
 	kindVisible
 	// kindTruncate: relation, blocks left. The maps are cut with it.
 	kindTruncate
+	// kindInsertRun: block 0 the page: offset of the first, flags, number of rows, their length or mixedLengths
+	// and the length of each, the rows. They have consecutive line pointers. For the rest as kindMultiInsert.
+	kindInsertRun
 )
+
+// mixedLengths stands for the length of a run's rows where they differ.
+const mixedLengths = 1<<16 - 1
 
 // Record flags.
 const (
@@ -76,6 +82,26 @@ func put16(b *wal.Builder, block int, vs ...uint16) {
 			b.BufData(block, byte(v), byte(v>>8))
 		}
 	}
+}
+
+// appendRun appends what kindInsertRun says ahead of the rows of tuples with the given sizes.
+func appendRun(dst []byte, first uint16, flags Flags, sizes []uint16) []byte {
+	le := binary.LittleEndian
+	dst = le.AppendUint16(dst, first)
+	dst = le.AppendUint16(dst, uint16(flags))
+	dst = le.AppendUint16(dst, uint16(len(sizes)))
+	alike := true
+	for _, size := range sizes {
+		alike = alike && size == sizes[0]
+	}
+	if alike {
+		return le.AppendUint16(dst, sizes[0]-HeaderSize)
+	}
+	dst = le.AppendUint16(dst, mixedLengths)
+	for _, size := range sizes {
+		dst = le.AppendUint16(dst, size-HeaderSize)
+	}
+	return dst
 }
 
 // reader takes a record's fields apart. A short record sets bad and reads zeros.

@@ -35,6 +35,10 @@ func (r *Redoer) Redo(rec *wal.Record, c *wal.RedoContext) error {
 			}
 			return true
 		})
+	case kindInsertRun:
+		return r.page(rec, c, data.u8(), func(page storage.Page, block storage.BlockNumber, in *reader) bool {
+			return redoRun(page, block, txn.XID(rec.XID), in)
+		})
 	case kindUpdate:
 		return r.update(rec, c, &data)
 	case kindDelete:
@@ -147,6 +151,25 @@ func redoInsert(page storage.Page, block storage.BlockNumber, xid txn.XID, in *r
 	}
 	v := newVersion{xid: xid, flags: f, row: in.take(n)}
 	return !in.bad && redoPut(page, TID{Block: block, Offset: off}, &v)
+}
+
+// redoRun adds the tuples of a kindInsertRun.
+func redoRun(page storage.Page, block storage.BlockNumber, xid txn.XID, in *reader) bool {
+	off, f, n, length := in.u16(), Flags(in.u16()), int(in.u16()), int(in.u16())
+	var lengths reader
+	if length == mixedLengths {
+		lengths.b = in.take(2 * n)
+	}
+	for i := range n {
+		l := length
+		if length == mixedLengths {
+			l = int(lengths.u16())
+		}
+		if in.bad || !redoInsert(page, block, xid, in, off+uint16(i), f, l) {
+			return false
+		}
+	}
+	return len(in.b) == 0
 }
 
 func redoPut(page storage.Page, self TID, v *newVersion) bool {

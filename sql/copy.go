@@ -407,7 +407,6 @@ func (u *utility) copyFrom(n *pg_query.CopyStmt, o *copyOptions) (int64, error) 
 	if err != nil {
 		return 0, err
 	}
-	ins.alone = ins.readsAlone() && n.WhereClause == nil
 	if n.WhereClause != nil {
 		e, err := analyze.AnalyzeExpr(u.s.analyzeContext(u.ctx, nil), n.WhereClause, u.text, rel, analyze.ForCopyWhere)
 		if err != nil {
@@ -417,6 +416,7 @@ func (u *utility) copyFrom(n *pg_query.CopyStmt, o *copyOptions) (int64, error) 
 			return 0, err
 		}
 	}
+	ins.begin()
 	src := &copySource{ctx: u.ctx, w: u.w}
 	if n.Filename != "" {
 		if src.file, err = u.copyFile(n); err != nil {

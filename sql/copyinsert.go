@@ -15,37 +15,61 @@ const (
 	// copyBatchRows is how many rows COPY FROM collects before it inserts them.
 	copyBatchRows  = 1000
 	copyBatchBytes = 256 << 10 // or as soon as they are this long
-	// copyBatches are on their way at a time: one being read, one waiting, one being inserted.
-	copyBatches = 3
+	// copyFirstRows and copyMostRows bound batches of rows that are only kept encoded: waking the other goroutine
+	// takes as long as some thousand short rows, but a small COPY is to keep two goroutines busy, too.
+	copyFirstRows = 4096
+	copyMostRows  = 16384
+	// copyBatches are on their way at a time: one being read, two waiting, one being inserted.
+	copyBatches = 4
 )
 
 // copyBatch is some rows of COPY FROM on their way into the table.
 type copyBatch struct {
-	rows    [][]types.Datum
-	lines   []int64 // of each row
-	n       int
-	bytes   int
-	arena   []byte // the rows' values
-	encoded engine.EncodedRows
-	plain   bool // encoded holds all rows
+	n         int
+	bytes     int    // of data they were read from
+	firstLine int64  // of the first row
+	arena     []byte // the rows' values
+	encoded   engine.EncodedRows
+	plain     bool // encoded holds all rows
+	// kept tells that rows and lines hold the rows; else row is the one being read, and they are encoded only.
+	kept  bool
+	row   []types.Datum
+	rows  [][]types.Datum
+	lines []int64 // of each row
 	// err is why the batch could not be inserted, failedLine the line of the row at fault, if one is.
 	err        error
 	failedLine int64
 	panicked   any
 }
 
-func newCopyBatch(columns int) *copyBatch {
-	b := &copyBatch{lines: make([]int64, copyBatchRows)}
+// keep makes room for rows that are kept.
+func (b *copyBatch) keep() {
+	b.kept = true
+	if b.rows != nil {
+		return
+	}
+	b.lines = make([]int64, copyBatchRows)
+	columns := len(b.row)
 	backing := make([]types.Datum, copyBatchRows*columns)
 	for i := range copyBatchRows {
-		b.rows = append(b.rows, backing[i*columns:(i+1)*columns])
+		row := backing[i*columns : (i+1)*columns]
+		copy(row, b.row)
+		b.rows = append(b.rows, row)
 	}
-	return b
 }
 
-func (b *copyBatch) reset() {
-	b.n, b.bytes, b.arena = 0, 0, b.arena[:0]
+func (b *copyBatch) reset(kept bool) {
+	b.n, b.bytes, b.arena, b.kept, b.plain = 0, 0, b.arena[:0], kept, false
+	b.encoded.Reset()
 	b.err, b.failedLine = nil, 0
+}
+
+// line is that of row i.
+func (b *copyBatch) line(i int) int64 {
+	if b.kept {
+		return b.lines[i]
+	}
+	return b.firstLine + int64(i) // each line is a row
 }
 
 // copyInsert is the table COPY FROM fills. Where reading a row takes nothing of the session that
@@ -66,6 +90,8 @@ type copyInsert struct {
 	total      int64
 
 	alone   bool            // rows are read without the session
+	kept    bool            // rows are needed beside their encoded form
+	most    int             // rows of a batch that keeps none
 	work    chan *copyBatch // to the inserting goroutine; nil while there is none
 	done    chan *copyBatch // and back
 	batches int             // made
@@ -78,11 +104,28 @@ func (u *utility) newCopyInsert(rel *catalog.Relation, atts []int, o *copyOption
 	if err != nil {
 		return nil, err
 	}
-	c := &copyInsert{u: u, rel: rel, table: t, atts: atts, freeze: o.freeze, cur: newCopyBatch(len(rel.Attrs)), batches: 1}
+	c := &copyInsert{u: u, rel: rel, table: t, atts: atts, freeze: o.freeze}
 	c.opts.Frozen = o.freeze
 	c.opts.Ring = s.srv.eng.Pool().NewRing(storage.RingBulkWrite)
 	c.check, err = s.newRowChecker(u.ctx, rel, atts)
 	return c, err
+}
+
+// begin makes ready for the first row.
+func (c *copyInsert) begin() {
+	c.alone = c.where == nil && c.readsAlone()
+	c.kept = !c.alone || c.table.HasIndexes()
+	c.most = copyFirstRows
+	c.cur = c.newBatch()
+}
+
+func (c *copyInsert) newBatch() *copyBatch {
+	c.batches++
+	b := &copyBatch{row: c.check.emptyRow()}
+	if c.kept {
+		b.keep()
+	}
+	return b
 }
 
 // checkFreeze refuses FREEZE where other transactions could see the rows too early.
@@ -118,32 +161,54 @@ func readsNothing(t types.OID) bool {
 	return false
 }
 
-// row is the row to fill in next.
-func (c *copyInsert) row() []types.Datum { return c.cur.rows[c.cur.n] }
+// row is the row to fill in next, with the defaults of columns that are not copied.
+func (c *copyInsert) row() ([]types.Datum, error) {
+	b := c.cur
+	if !b.kept {
+		b.arena = b.arena[:0]
+		return b.row, nil
+	}
+	row := b.rows[b.n]
+	if c.alone { // there are none but nulls, and it has these
+		return row, nil
+	}
+	return row, c.check.defaults(c.u.ctx, row)
+}
 
-// room returns n bytes that last until the batch is inserted.
+// room returns n bytes that last until the batch is inserted, or the row is encoded.
 func (c *copyInsert) room(n int) []byte {
 	b := c.cur
 	if len(b.arena)+n > cap(b.arena) {
-		b.arena = make([]byte, 0, max(2*copyBatchBytes, n)) // rows go on using the old one
+		size := 16 << 10
+		if b.kept {
+			size = 2 * copyBatchBytes
+		}
+		b.arena = make([]byte, 0, max(size, n)) // rows go on using the old one
 	}
 	at := len(b.arena)
 	b.arena = b.arena[:at+n]
 	return b.arena[at : at+n : at+n]
 }
 
-// keep copies bytes into memory that lasts until the batch is inserted.
+// keep copies bytes into memory that lasts as long as room's.
 func (c *copyInsert) keep(b []byte) []byte {
 	to := c.room(len(b))
 	copy(to, b)
 	return to
 }
 
+// keepLine is keep of bytes that last until the next line is read.
+func (c *copyInsert) keepLine(b []byte) []byte {
+	if !c.cur.kept {
+		return b
+	}
+	return c.keep(b)
+}
+
 // add takes the row that was filled in, from a line.
-func (c *copyInsert) add(size int, line int64) error {
-	b := c.cur
+func (c *copyInsert) add(row []types.Datum, size int, line int64) error {
 	if c.where != nil {
-		d, err := c.where(c.u.ctx, b.rows[b.n])
+		d, err := c.where(c.u.ctx, row)
 		if err != nil {
 			return err
 		}
@@ -151,14 +216,64 @@ func (c *copyInsert) add(size int, line int64) error {
 			return nil
 		}
 	}
-	if err := c.check.row(c.u.ctx, b.rows[b.n]); err != nil {
+	if err := c.check.row(c.u.ctx, row); err != nil {
 		return err
+	}
+	b := c.cur
+	c.total++
+	if !b.kept {
+		return c.addEncoded(b, row, size, line)
 	}
 	b.lines[b.n] = line
 	b.n++
 	b.bytes += size
-	c.total++
 	if b.n == len(b.rows) || b.bytes >= copyBatchBytes {
+		return c.flush()
+	}
+	return nil
+}
+
+// addEncoded adds a row to a batch that keeps none.
+func (c *copyInsert) addEncoded(b *copyBatch, row []types.Datum, size int, line int64) error {
+	if !c.table.Encode(&b.encoded, row) {
+		return c.addLong(row, size, line)
+	}
+	if b.n == 0 {
+		b.firstLine = line
+	}
+	b.n++
+	if b.n >= c.most || len(b.encoded.Bytes) >= copyBatchBytes {
+		c.most = min(2*c.most, copyMostRows)
+		return c.flush()
+	}
+	return nil
+}
+
+// addLong adds a row that is to be made shorter when it is inserted: those before it are a batch of their own, and
+// the next ones stay beside it, for there may be many like it.
+func (c *copyInsert) addLong(row []types.Datum, size int, line int64) error {
+	before := c.cur
+	if before.n > 0 {
+		held := make([]types.Datum, len(row))
+		for i := range row {
+			held[i] = row[i].Clone() // before and its memory are given away
+		}
+		row = held
+		if err := c.flush(); err != nil {
+			return err
+		}
+	}
+	b := c.cur
+	b.keep()
+	to := b.rows[0]
+	for i := range row {
+		to[i] = row[i]
+		if row[i].B != nil {
+			to[i].B = c.keep(row[i].B)
+		}
+	}
+	b.lines[0], b.n, b.bytes = line, 1, size
+	if size >= copyBatchBytes {
 		return c.flush()
 	}
 	return nil
@@ -171,17 +286,31 @@ func (c *copyInsert) flush() error {
 		c.insert(c.u.ctx, b)
 		return c.take(b)
 	}
-	b.plain = c.table.Encode(&b.encoded, b.rows[:b.n])
+	c.encode(b)
 	if c.work == nil {
 		c.start()
 	}
 	c.work <- b
 	if c.batches < copyBatches {
-		c.batches++
-		c.cur = newCopyBatch(len(c.rel.Attrs))
+		c.cur = c.newBatch()
 		return nil
 	}
 	return c.take(<-c.done)
+}
+
+// encode encodes the rows that are not yet.
+func (c *copyInsert) encode(b *copyBatch) {
+	b.plain = true
+	if !b.kept {
+		return
+	}
+	b.encoded.Reset()
+	for _, row := range b.rows[:b.n] {
+		if !c.table.Encode(&b.encoded, row) {
+			b.plain = false
+			return
+		}
+	}
 }
 
 // start starts the inserting goroutine; stop ends it.
@@ -212,13 +341,17 @@ func (c *copyInsert) insert(ctx context.Context, b *copyBatch) {
 	failed := -1
 	opts := c.opts
 	opts.FailedRow = &failed
-	if rows := b.rows[:b.n]; b.plain {
+	var rows [][]types.Datum
+	if b.kept {
+		rows = b.rows[:b.n]
+	}
+	if b.plain {
 		c.tids, b.err = c.table.InsertEncoded(ctx, c.u.s.eng, &b.encoded, rows, c.tids[:0], opts)
 	} else {
 		c.tids, b.err = c.table.InsertBatch(ctx, c.u.s.eng, rows, c.tids[:0], opts)
 	}
 	if b.err != nil && failed >= 0 {
-		b.failedLine = b.lines[failed]
+		b.failedLine = b.line(failed)
 	}
 }
 
@@ -229,7 +362,7 @@ func (c *copyInsert) take(b *copyBatch) error {
 	}
 	err := b.err
 	c.failedLine = b.failedLine
-	b.reset()
+	b.reset(c.kept)
 	c.cur = b
 	c.failed = err
 	return err
@@ -242,11 +375,13 @@ func (c *copyInsert) finish(all bool) error {
 		return nil // has been reported
 	}
 	if all && c.cur.n > 0 {
+		if c.alone {
+			c.encode(c.cur)
+		}
 		if c.work == nil {
 			c.insert(c.u.ctx, c.cur)
 			return c.take(c.cur)
 		}
-		c.cur.plain = c.table.Encode(&c.cur.encoded, c.cur.rows[:c.cur.n])
 		c.work <- c.cur
 	}
 	if c.work == nil {

@@ -30,6 +30,7 @@ type copyReader struct {
 	inLine []byte
 	fields []copyField
 	text   []byte // unescaped values of a line
+	plain  plainReader
 }
 
 // copyField is a value of a line; ends in r.text where it was unescaped.
@@ -42,7 +43,14 @@ func (r *copyReader) run() error {
 	if r.o.format == copyBinary {
 		return r.binary()
 	}
+	r.preparePlain()
 	for {
+		if ok, err := r.plainRow(); ok {
+			if err != nil {
+				return r.context(err)
+			}
+			continue
+		}
 		line, err := r.nextLine()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -109,6 +117,7 @@ func (r *copyReader) fill() error {
 		return err
 	}
 	r.buf = append(r.buf, data...)
+	r.plain.forget()
 	return nil
 }
 
@@ -417,8 +426,8 @@ func (r *copyReader) addLine(line []byte) error {
 	if len(r.fields) > len(atts) && !(len(atts) == 0 && len(line) == 0) {
 		return pgerr.New(pgerr.BadCopyFileFormat, "extra data after last expected column")
 	}
-	row := r.ins.row()
-	if err := r.ins.check.defaults(r.src.ctx, row); err != nil {
+	row, err := r.ins.row()
+	if err != nil {
 		return err
 	}
 	for i, att := range atts {
@@ -438,7 +447,7 @@ func (r *copyReader) addLine(line []byte) error {
 		}
 		row[att] = d
 	}
-	return r.ins.add(len(line), r.line)
+	return r.ins.add(row, len(line), r.line)
 }
 
 func (r *copyReader) isNull(f *copyField, name string) bool {
@@ -462,7 +471,7 @@ func (r *copyReader) convert(a *catalog.Attribute, raw []byte) (types.Datum, err
 		if err := checkEncoding(raw); err != nil {
 			return types.Datum{}, err
 		}
-		return types.Datum{B: r.ins.keep(raw)}, nil
+		return types.Datum{B: r.ins.keepLine(raw)}, nil
 	case types.Bpchar:
 		if d, ok := r.padded(a, raw); ok {
 			return d, nil
@@ -607,8 +616,8 @@ func (r *copyReader) binaryHeader() error {
 }
 
 func (r *copyReader) binaryRow() error {
-	row := r.ins.row()
-	if err := r.ins.check.defaults(r.src.ctx, row); err != nil {
+	row, err := r.ins.row()
+	if err != nil {
 		return err
 	}
 	size := 0
@@ -645,5 +654,5 @@ func (r *copyReader) binaryRow() error {
 		}
 		row[att] = d
 	}
-	return r.ins.add(size, r.line)
+	return r.ins.add(row, size, r.line)
 }

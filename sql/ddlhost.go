@@ -263,6 +263,9 @@ func (s *Session) newRowChecker(ctx context.Context, rel *catalog.Relation, atts
 	return c, nil
 }
 
+// emptyRow is a row of nulls.
+func (c *rowChecker) emptyRow() []types.Datum { return slices.Clone(c.blank) }
+
 // defaults fills in the columns that are not given.
 func (c *rowChecker) defaults(ctx context.Context, row []types.Datum) error {
 	copy(row, c.blank)

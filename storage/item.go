@@ -138,6 +138,28 @@ func (p Page) AllocItem(off uint16, size int, mode AddMode) (uint16, []byte) {
 	return off, p[upper : upper+size : upper+size]
 }
 
+// AllocRun is AllocItem for several items, which get new line pointers in their order; total is the sum of their
+// sizes. It returns the first one's number, 0 when there is no room, and the bytes of all: the first item's are the
+// last.
+func (p Page) AllocRun(sizes []uint16, total int) (uint16, []byte) {
+	count := p.ItemCount()
+	lower, upper := PageHeaderSize+count*LinePointerSize, p.Upper()
+	pointers := p[lower : lower+len(sizes)*LinePointerSize]
+	lower += len(pointers)
+	if lower > upper-total {
+		return 0, nil
+	}
+	at := upper
+	for i, size := range sizes {
+		at -= int(size)
+		binary.LittleEndian.PutUint32(pointers[i*LinePointerSize:], uint32(makeLinePointer(at, LineNormal, int(size))))
+	}
+	assert.That(at == upper-total, "the sizes of items are not their total")
+	p.setLower(lower)
+	p.setUpper(at)
+	return uint16(count + 1), p[at:upper:upper]
+}
+
 func (p Page) firstUnused(limit uint16) uint16 {
 	for i := uint16(1); i < limit; i++ {
 		if p.State(i) == LineUnused {
