@@ -37,6 +37,7 @@ type toastTable struct {
 	index   *tableIndex
 	cursors sync.Pool // *toastCursor
 	target  int       // rows are made no longer than this
+	most    int       // a row's length without its bytes is at most this
 }
 
 type toastCursor struct {
@@ -62,6 +63,10 @@ func (s *Session) openToast(rel *catalog.Relation) (*toastTable, error) {
 		return nil, pgerr.New(pgerr.InternalError, "TOAST table \"%s\" has no index", r.Name)
 	}
 	tt := &toastTable{table: t, index: t.indexes[0], target: toastTarget(rel)}
+	for i := range rel.Row.Attrs {
+		tt.most += max(int(rel.Row.Attrs[i].Len), longestLength)
+	}
+	tt.most += heap.HeaderSize + 1 + (len(rel.Row.Attrs)+7)/8
 	tt.cursors.New = func() any { return &toastCursor{cursor: tt.index.tree.NewCursor()} }
 	return tt, nil
 }
@@ -112,6 +117,9 @@ func parseToastPointer(b []byte) (toastPointer, error) {
 	}, nil
 }
 
+// longestLength is what a value of class Bytes takes beside its bytes, at most.
+const longestLength = 4
+
 // rowBytes is the length of the row's tuple.
 func (t *Table) rowBytes(row []types.Datum) int {
 	n := heap.HeaderSize + 1 + (len(row)+7)/8
@@ -123,7 +131,14 @@ func (t *Table) rowBytes(row []types.Datum) int {
 
 // mayToast tells whether toastRow has anything to do.
 func (t *Table) mayToast(row []types.Datum) bool {
-	return t.toast != nil && t.rowBytes(row) > t.toast.target
+	if t.toast == nil {
+		return false
+	}
+	most := t.toast.most
+	for i := range row {
+		most += len(row[i].B)
+	}
+	return most > t.toast.target && t.rowBytes(row) > t.toast.target
 }
 
 // toastRow makes a row short enough for a page by compressing values and moving them out of

@@ -3,14 +3,15 @@ package sql
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/types"
 )
 
-// plainReader is the short way through text data: lines without escapes that lie in the buffer as a whole and have
-// as many fields as there are columns. What it does not understand, and what is wrong, it leaves to the long way, which
-// starts over with the line.
+// plainReader is the short way through data: rows of the binary format, and lines of the text format without escapes,
+// that lie in the buffer as a whole and have as many fields as there are columns. What it does not understand, and what
+// is wrong, it leaves to the long way, which starts over with the row.
 type plainReader struct {
 	on       bool
 	nullable bool // the null string can be in such a line
@@ -24,16 +25,18 @@ type plainColumn struct {
 	att    int
 	a      *catalog.Attribute
 	digits int // integers of up to so many digits cannot be out of range; 0: no integer
-	text   bool
+	bytes  int // of an integer in the binary format
+	text   int // text and varchar: the longest value in bytes that needs no look at its characters
+	blanks int // char(n): n
 }
 
 // forget is for when the buffer has other contents.
 func (p *plainReader) forget() { p.escape, p.cr, p.odd = -1, -1, -1 }
 
-// preparePlain decides whether there are plain lines. A row that takes defaults has to be begun once only.
+// preparePlain decides whether there are plain rows. A row that takes defaults has to be begun once only.
 func (r *copyReader) preparePlain() {
 	p := &r.plain
-	p.on = r.o.format == copyText && r.ins.alone && len(r.ins.atts) > 0
+	p.on = r.o.format != copyCSV && r.ins.alone && len(r.ins.atts) > 0
 	p.nullable = bytes.IndexByte([]byte(r.o.null), '\\') < 0
 	p.forget()
 	for _, att := range r.ins.atts {
@@ -41,13 +44,19 @@ func (r *copyReader) preparePlain() {
 		c := plainColumn{att: att, a: a}
 		switch a.Type {
 		case types.Int2:
-			c.digits = 4
+			c.digits, c.bytes = 4, 2
 		case types.Int4:
-			c.digits = 9
+			c.digits, c.bytes = 9, 4
 		case types.Int8:
-			c.digits = 18
+			c.digits, c.bytes = 18, 8
 		case types.Text:
-			c.text = true
+			c.text = math.MaxInt
+		case types.Varchar:
+			if c.text = int(a.Typmod) - typmodLength; a.Typmod < 0 {
+				c.text = math.MaxInt
+			}
+		case types.Bpchar:
+			c.blanks = int(a.Typmod) - typmodLength
 		}
 		p.cols = append(p.cols, c)
 	}
@@ -117,8 +126,10 @@ func (r *copyReader) plainFields(line []byte, row []types.Datum, ascii bool) boo
 		switch {
 		case p.nullable && string(raw) == r.o.null:
 			row[c.att] = types.NullDatum
-		case c.text && ascii:
+		case ascii && n > 0 && (c.text >= n || c.blanks == n):
 			row[c.att] = types.Datum{B: r.ins.keepLine(raw)}
+		case ascii && c.blanks > n:
+			row[c.att] = types.Datum{B: r.ins.padded(raw, c.blanks)}
 		default:
 			d, err := r.convert(c.a, raw)
 			if err != nil {
@@ -128,6 +139,68 @@ func (r *copyReader) plainFields(line []byte, row []types.Datum, ascii bool) boo
 		}
 	}
 	return at == len(line)+1
+}
+
+// plainBinaryRow adds the next row of the binary format; false, with nothing done, if it is not plain.
+func (r *copyReader) plainBinaryRow() (ok bool, err error) {
+	p := &r.plain
+	b := r.buf[r.pos:]
+	if !p.on || len(b) < 2 || int(binary.BigEndian.Uint16(b)) != len(p.cols) {
+		return false, nil
+	}
+	row, err := r.ins.row()
+	if err != nil {
+		return true, err
+	}
+	at, size := 2, 0
+	for i := range p.cols {
+		c := &p.cols[i]
+		if len(b)-at < 4 {
+			return false, nil
+		}
+		n := int(int32(binary.BigEndian.Uint32(b[at:])))
+		at += 4
+		if n == -1 {
+			row[c.att] = types.NullDatum
+			continue
+		}
+		if n < 0 || len(b)-at < n {
+			return false, nil
+		}
+		raw := b[at : at+n : at+n]
+		at += n
+		size += n
+		switch {
+		case c.bytes > 0 && c.bytes == n:
+			row[c.att].W, row[c.att].Null = uint64(bigEndianInt(raw)), false
+		case n > 0 && (c.text >= n || c.blanks == n) && oddFrom(raw, 0) == n:
+			row[c.att] = types.Datum{B: r.ins.keepLine(raw)}
+		default:
+			d, err := types.Recv(c.a.Type, c.a.Typmod, raw, &r.s.env)
+			if err != nil {
+				return false, nil //nolint:nilerr // the long way meets it again
+			}
+			if d.B != nil {
+				d.B = r.ins.keep(d.B)
+			}
+			row[c.att] = d
+		}
+	}
+	r.line++
+	r.pos += at
+	r.column = ""
+	return true, r.ins.add(row, size, r.line)
+}
+
+// bigEndianInt reads an int2, int4 or int8.
+func bigEndianInt(b []byte) int64 {
+	switch len(b) {
+	case 2:
+		return int64(int16(binary.BigEndian.Uint16(b)))
+	case 4:
+		return int64(int32(binary.BigEndian.Uint32(b)))
+	}
+	return int64(binary.BigEndian.Uint64(b))
 }
 
 // leadingInt reads an integer of up to most digits that ends at delim or with b, and tells its length; 0 if there is none.

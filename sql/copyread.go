@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/minipg/minipg/catalog"
 	"github.com/minipg/minipg/pgerr"
@@ -40,10 +39,10 @@ type copyField struct {
 }
 
 func (r *copyReader) run() error {
+	r.preparePlain()
 	if r.o.format == copyBinary {
 		return r.binary()
 	}
-	r.preparePlain()
 	for {
 		if ok, err := r.plainRow(); ok {
 			if err != nil {
@@ -489,21 +488,15 @@ func (r *copyReader) convert(a *catalog.Attribute, raw []byte) (types.Datum, err
 
 // padded is a char(n) of ASCII with its blanks.
 func (r *copyReader) padded(a *catalog.Attribute, raw []byte) (types.Datum, bool) {
-	n := int(a.Typmod) - 4
-	if n < len(raw) {
+	n := int(a.Typmod) - typmodLength
+	if n < len(raw) || oddFrom(raw, 0) < len(raw) {
 		return types.Datum{}, false
 	}
-	for _, c := range raw {
-		if c == 0 || c >= utf8.RuneSelf {
-			return types.Datum{}, false
-		}
-	}
-	to := r.ins.room(n)
-	for i := copy(to, raw); i < n; i++ {
-		to[i] = ' '
-	}
-	return types.Datum{B: to}, true
+	return types.Datum{B: r.ins.padded(raw, n)}, true
 }
+
+// typmodLength is what the type modifier of char(n) is greater than n by.
+const typmodLength = 4
 
 // smallInt reads up to nine digits.
 func smallInt(b []byte) (int64, bool) {
@@ -551,6 +544,12 @@ func (r *copyReader) binary() error {
 		return err
 	}
 	for {
+		if ok, err := r.plainBinaryRow(); ok {
+			if err != nil {
+				return r.context(err)
+			}
+			continue
+		}
 		r.line++
 		r.column = ""
 		if err := r.need(2); err != nil {

@@ -134,6 +134,16 @@ func (r *RowChecks) NewChecker(fc *fn.Context, s *engine.Session) *RowChecker {
 // Constant tells whether Check computes no expression.
 func (c *RowChecker) Constant() bool { return c.k.f == nil }
 
+// Holds tells whether row satisfies what Check checks. Requires: Constant.
+func (c *RowChecker) Holds(row []types.Datum) bool {
+	for _, i := range c.k.shape.notNull {
+		if row[i].Null {
+			return false
+		}
+	}
+	return true
+}
+
 // Check computes generated columns into row, then fails with 23502 or 23514, in PostgreSQL's words, if the row
 // violates a constraint.
 func (c *RowChecker) Check(ctx context.Context, row []types.Datum) error {
