@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strconv"
+	"strings"
 	"testing"
 
 	"go.uber.org/zap"
@@ -188,4 +189,80 @@ func BenchmarkRowSink(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(w.rows), "ns/row")
 		})
 	}
+}
+
+// feeder is a client that sends data for COPY in messages of the size psql makes.
+type feeder struct {
+	discard
+	data []byte
+	at   int
+}
+
+func (f *feeder) CopyRead(context.Context) ([]byte, error) {
+	const message = 8 << 10
+	if f.at == len(f.data) {
+		return nil, io.EOF
+	}
+	from := f.at
+	f.at = min(from+message, len(f.data))
+	return f.data[from:f.at], nil
+}
+
+// BenchmarkCopyFrom loads rows of one short value, and pgbench's.
+func BenchmarkCopyFrom(b *testing.B) {
+	const rows = 50000
+	blank := strings.Repeat(" ", 84)
+	for _, c := range []struct {
+		name, columns string
+		line          func(i int) string
+	}{
+		{"int", "a int", strconv.Itoa},
+		{"text", "a text", func(i int) string { return strconv.Itoa(i%9000 + 1000) }},
+		{"accounts", "aid int NOT NULL, bid int, abalance int, filler char(84)", func(i int) string {
+			return strconv.Itoa(i) + "\t1\t0\t" + blank
+		}},
+	} {
+		for _, format := range []string{"text", "binary"} {
+			b.Run("row="+c.name+"/format="+format, func(b *testing.B) {
+				s := benchSession(b)
+				run := func(w ResultWriter, text string) {
+					if err := s.Query(w, text); err != nil {
+						b.Fatal(err)
+					}
+				}
+				run(&discard{}, "CREATE TABLE loaded ("+c.columns+")")
+				var lines []byte
+				for i := range rows {
+					lines = append(append(lines, c.line(i)...), '\n')
+				}
+				f := &feeder{data: lines}
+				if format == "binary" {
+					run(f, "COPY loaded FROM STDIN")
+					k := &keeper{}
+					run(k, "COPY loaded TO STDOUT (FORMAT binary)")
+					f.data = k.data
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					b.StopTimer()
+					run(&discard{}, "TRUNCATE loaded")
+					f.at = 0
+					b.StartTimer()
+					run(f, "COPY loaded FROM STDIN (FORMAT "+format+")")
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
+			})
+		}
+	}
+}
+
+// keeper is a client that keeps what COPY TO sends.
+type keeper struct {
+	discard
+	data []byte
+}
+
+func (k *keeper) CopyData(data []byte) error {
+	k.data = append(k.data, data...)
+	return nil
 }

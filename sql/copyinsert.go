@@ -15,10 +15,11 @@ const (
 	// copyBatchRows is how many rows COPY FROM collects before it inserts them.
 	copyBatchRows  = 1000
 	copyBatchBytes = 256 << 10 // or as soon as they are this long
-	// copyFirstRows and copyMostRows bound batches of rows that are only kept encoded: waking the other goroutine
+	// copyFirstRows, copyMostRows and copyEncodedBytes bound batches of rows that are only kept encoded: waking the other goroutine
 	// takes as long as some thousand short rows, but a small COPY is to keep two goroutines busy, too.
-	copyFirstRows = 4096
-	copyMostRows  = 16384
+	copyFirstRows    = 4096
+	copyMostRows     = 16384
+	copyEncodedBytes = 512 << 10
 	// copyBatches are on their way at a time: one being read, two waiting, one being inserted.
 	copyBatches = 4
 )
@@ -122,8 +123,12 @@ func (c *copyInsert) begin() {
 func (c *copyInsert) newBatch() *copyBatch {
 	c.batches++
 	b := &copyBatch{row: c.check.emptyRow()}
-	if c.kept {
+	switch before := c.cur; {
+	case c.kept:
 		b.keep()
+	case before != nil: // was full, and so will be this one
+		b.encoded.Bytes = make([]byte, 0, cap(before.encoded.Bytes))
+		b.encoded.Ends = make([]int32, 0, cap(before.encoded.Ends))
 	}
 	return b
 }
@@ -256,7 +261,7 @@ func (c *copyInsert) addEncoded(b *copyBatch, row []types.Datum, size int, line 
 		b.firstLine = line
 	}
 	b.n++
-	if b.n >= c.most || len(b.encoded.Bytes) >= copyBatchBytes {
+	if b.n >= c.most || len(b.encoded.Bytes) >= copyEncodedBytes {
 		c.most = min(2*c.most, copyMostRows)
 		return c.flush()
 	}
