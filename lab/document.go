@@ -170,6 +170,7 @@ func (g *grid) class(col int) string {
 type figure struct {
 	file, alt string
 	svg       []byte
+	legend    []legendKey
 }
 
 func (f figure) markdown(b *strings.Builder) {
@@ -177,7 +178,17 @@ func (f figure) markdown(b *strings.Builder) {
 }
 
 func (f figure) html(b *strings.Builder) {
-	fmt.Fprintf(b, "<figure role=\"img\" aria-label=\"%s\">%s</figure>\n", html.EscapeString(f.alt), inlineSVG(f.svg))
+	fmt.Fprintf(b, "<figure><div class=\"scroll\" role=\"img\" aria-label=\"%s\">%s</div>\n<figcaption aria-hidden=\"true\">",
+		html.EscapeString(f.alt), inlineSVG(f.svg))
+	for _, k := range f.legend {
+		style := "solid"
+		if k.broken {
+			style = "dashed"
+		}
+		fmt.Fprintf(b, "<span><i style=\"border-top:3px %s #%02x%02x%02x\"></i>%s</span> ", style, k.colour.R, k.colour.G, k.colour.B,
+			html.EscapeString(k.name))
+	}
+	b.WriteString("</figcaption></figure>\n")
 }
 
 // folded is what is there for those who look for it.
@@ -263,9 +274,13 @@ td:last-child:not(.n) { white-space: normal; min-width: 11rem; overflow-wrap: an
 tr.next td { border-top: 2px solid var(--soft); }
 .n { text-align: right; }
 .faster { color: var(--faster); } .slower { color: var(--slower); } .noise { color: var(--soft); }
-figure { margin: 1rem 0; color: var(--text); overflow-x: auto; }
-figure svg { width: 100%%; height: auto; min-width: 38rem; max-width: 56rem; display: block; }
+figure { margin: 1rem 0; color: var(--text); }
+figure svg { width: 100%%; height: auto; min-width: 32rem; max-width: 56rem; display: block; }
 figure text { fill: currentColor; }
+figcaption { display: none; font-size: 0.8rem; }
+figcaption span { display: inline-block; margin-right: 1rem; }
+figcaption i { display: inline-block; width: 1.6rem; margin-right: 0.4rem; vertical-align: middle; }
+@media (max-width: 36rem) { figcaption { display: block; } }
 details { margin: 0.8rem 0; } summary { cursor: pointer; color: var(--link); }
 </style>
 </head>

@@ -6,6 +6,7 @@ import (
 	"image/color"
 	"math"
 	"regexp"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -109,14 +110,13 @@ func (s *series) addTo(p *plot.Plot, legend *plot.Legend, i int) error {
 	if err != nil {
 		return err
 	}
-	line.Color, dots.Color = colours[i%len(colours)], colours[i%len(colours)]
+	line.Color, dots.Color = s.colour(i), s.colour(i)
 	line.Width = vg.Points(1.5)
-	if i >= len(colours) {
-		line.Dashes = []vg.Length{vg.Points(6), vg.Points(2)}
-	}
-	if s.dashed {
-		line.Color, dots.Color = grey, grey
+	switch {
+	case s.dashed:
 		line.Dashes = []vg.Length{vg.Points(2), vg.Points(2)}
+	case i >= len(colours):
+		line.Dashes = []vg.Length{vg.Points(6), vg.Points(2)}
 	}
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{}, draw.PyramidGlyph{}}
 	dots.Shape, dots.Radius = shapes[i%len(shapes)], vg.Points(2.5)
@@ -131,6 +131,31 @@ func (s *series) addTo(p *plot.Plot, legend *plot.Legend, i int) error {
 		p.Add(whiskers)
 	}
 	return nil
+}
+
+// colour is that of the i-th line.
+func (s *series) colour(i int) color.RGBA {
+	if s.dashed {
+		return grey
+	}
+	return colours[i%len(colours)]
+}
+
+// legendKey says what a line of a plot is, for pages too narrow for the legend in the plot.
+type legendKey struct {
+	name   string
+	colour color.RGBA
+	broken bool
+}
+
+func legendOf(lines []series) []legendKey {
+	var keys []legendKey
+	for i, s := range lines {
+		if slices.ContainsFunc(s.values, func(v float64) bool { return !math.IsNaN(v) }) {
+			keys = append(keys, legendKey{s.name, s.colour(i), s.dashed || i >= len(colours)})
+		}
+	}
+	return keys
 }
 
 // errorBars are points with the ends of their intervals.

@@ -56,7 +56,7 @@ func noiseText(a *aggregated) string {
 	if counts == 0 {
 		return "There is one round only, hence no interval and no control: the figures are a first look."
 	}
-	return fmt.Sprintf("Noise: %s against itself differed by up to %.1f %%.", a.base().config.Name, 100*(worst-1))
+	return fmt.Sprintf("Noise: \"%s\" against itself differed by up to %.1f %%.", a.base().config.Name, 100*(worst-1))
 }
 
 func differenceText(a *aggregated, c *column, clients int) string {

@@ -226,7 +226,7 @@ func throughput(a *aggregated) *grid {
 			s := c.tps(clients)
 			row := []string{strconv.Itoa(clients), c.config.Name, number(s.Mean), "", "", "", "", ""}
 			if s.N > 1 {
-				row[3], row[4] = number(s.SD), number(s.Low)+" - "+number(s.High)
+				row[3], row[4] = number(s.SD), number(max(s.Low, 0))+" - "+number(s.High)
 			}
 			if d := a.difference(c, clients); i > 0 && d.Pairs > 0 {
 				row[5] = factor(d.Ratio)
@@ -476,7 +476,7 @@ func (r *reporter) plot(file, label string, e *Experiment, clients []int, lines 
 		return err
 	}
 	r.plots[file] = svg
-	r.doc.add(figure{file: file, alt: fmt.Sprintf("%s: %s against clients", e.ID, label), svg: svg})
+	r.doc.add(figure{file: file, alt: fmt.Sprintf("%s: %s against clients", e.ID, label), svg: svg, legend: legendOf(lines)})
 	return nil
 }
 

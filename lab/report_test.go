@@ -79,6 +79,9 @@ func TestReport(t *testing.T) {
 	if strings.Contains(page, "<&>") || !strings.Contains(page, "instead of 10 &lt;&amp;&gt;") {
 		t.Error("report.html does not escape text")
 	}
+	if strings.Count(page, "</i>upgrade</span>") != 2 || strings.Count(page, "</i>"+postgresName+"</span>") != 1 {
+		t.Error("report.html does not name the lines of its plots to those who see only a part of them")
+	}
 	if len(plots) != 2 || strings.Count(page, "<svg") != 2 || strings.Contains(page, "#000000") {
 		t.Errorf("%d plots, %d of them in the page", len(plots), strings.Count(page, "<svg"))
 	}
