@@ -2,15 +2,17 @@
 # bench/counting.sh [SECONDS [BLOCKS]]: what counting costs. Builds minipg as it is and with the tag
 # minipg_nocount, which compiles the counts of waits and latches out, and runs pgbench -S and the
 # experiment E7 (INSERT into an unlogged table with a serial key) against both in blocks of
-# counted, not, not, counted. For each it prints the transactions a second, the server's CPU time a
+# counted, not, not, counted. Each block has two servers of its own, for a process keeps the luck it has with its memory
+# all its life, and they have one core and pgbench another, for where the kernel moves them is most of the noise
+# otherwise. For each script it prints the transactions a second, the server's CPU time a
 # transaction, the mean loss over the blocks, and the bound the loss is below with 95 % confidence
 # (one-sided, Student's t on the blocks' log ratios). SCALE, CLIENTS and E7CLIENTS are 10, 8 and 64 unless set.
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/setup.sh test
 . scripts/env.sh
-seconds=${1:-10}
-blocks=${2:-8}
+seconds=${1:-2}
+blocks=${2:-25}
 scale=${SCALE:-10}
 clients=${CLIENTS:-8}
 e7clients=${E7CLIENTS:-64}
@@ -26,34 +28,47 @@ stop() {
 trap stop EXIT
 trap 'exit 1' INT TERM
 
+[ "$(nproc)" -ge 2 ] || { echo "counting.sh: the server and pgbench need a core each" >&2; exit 1; }
 serve() { # NAME PORT
-	"$dir/$1" -D "$dir/$1.data" -h "" -p "$2" -k "$dir" -c shared_buffers=512MB -c max_wal_size=8GB \
+	taskset -c 0 "$dir/$1" -D "$dir/$1.data" -h "" -p "$2" -k "$dir" -c shared_buffers=512MB -c max_wal_size=8GB \
 		-c max_connections=300 -c synchronous_commit=off --metrics-listen "" 2>"$dir/$1.log" &
 }
 run_sql() { psql -qAtX -v ON_ERROR_STOP=1 -h "$dir" -p "$1" -U postgres -c "$2" >/dev/null; }
 
 go build -buildvcs=false -o "$dir/on" ./cmd/minipg
 go build -buildvcs=false -tags minipg_nocount -o "$dir/off" ./cmd/minipg
-serve on 5451
-on=$!
-serve off 5452
-off=$!
-for port in 5451 5452; do
-	tries=0
-	until $pgbin/pg_isready -q -h "$dir" -p $port; do
-		tries=$((tries + 1))
-		[ $tries -lt 100 ] || { cat "$dir"/*.log >&2; exit 1; }
-		sleep 0.1
+start() {
+	serve on 5451
+	on=$!
+	serve off 5452
+	off=$!
+	for port in 5451 5452; do
+		tries=0
+		until $pgbin/pg_isready -q -h "$dir" -p $port; do
+			tries=$((tries + 1))
+			[ $tries -lt 100 ] || { cat "$dir"/*.log >&2; exit 1; }
+			sleep 0.1
+		done
 	done
+}
+finish() {
+	kill -INT "$on" "$off"
+	wait "$on" "$off"
+	on= off=
+}
+start
+for port in 5451 5452; do
 	$pgbin/pgbench -q -h "$dir" -p $port -U postgres -i -s "$scale" postgres 2>/dev/null
 	run_sql $port "CREATE UNLOGGED TABLE ordered (id serial primary key, value text not null)"
 done
+finish
 echo "INSERT INTO ordered (value) VALUES ('abcdefghijklmnoprsqtuvwxyz');" >"$dir/e7.sql"
 
 cpu() { sed 's/.*) //' "/proc/$1/stat" | awk '{print $12 + $13}'; }
 
 # once runs one script and prints transactions a second and CPU microseconds a transaction.
-once() { # on|off SCRIPT
+once() { # on|off SCRIPT SECONDS
+	time=$3
 	port=5451 pid=$on
 	[ "$1" = on ] || { port=5452 pid=$off; }
 	if [ "$2" = E7 ]; then
@@ -64,7 +79,7 @@ once() { # on|off SCRIPT
 	fi
 	run_sql $port CHECKPOINT
 	before=$(cpu "$pid")
-	$pgbin/pgbench -h "$dir" -p $port -U postgres -n -M prepared -j 2 -T "$seconds" "$@" postgres >"$dir/out" 2>&1 ||
+	taskset -c 1 $pgbin/pgbench -h "$dir" -p $port -U postgres -n -M prepared -j 2 -T "$time" "$@" postgres >"$dir/out" 2>&1 ||
 		{ cat "$dir/out" >&2; exit 1; }
 	after=$(cpu "$pid")
 	awk -v ticks=$((after - before)) -v hz="$hertz" '
@@ -74,13 +89,15 @@ once() { # on|off SCRIPT
 }
 
 for script in -S E7; do
-	for build in on off; do once $build $script >/dev/null; done # warm
 	: >"$dir/runs"
 	block=0
 	while [ $block -lt "$blocks" ]; do
+		start
+		for build in on off; do once $build $script 1 >/dev/null; done # warm
 		for build in on off off on; do
-			echo "$block $build $(once $build $script)" >>"$dir/runs"
+			echo "$block $build $(once $build $script "$seconds")" >>"$dir/runs"
 		done
+		finish
 		block=$((block + 1))
 	done
 	awk -v script="$script" -v seconds="$seconds" '

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	stripes       = 8
+	stripes       = 16
 	cacheLineSize = 64
 )
 

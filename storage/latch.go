@@ -233,9 +233,9 @@ func (b *Buffer) countLatchWait(wait *waiting, class LatchClass, mode LatchMode,
 	pool := b.pool()
 	waited := pool.endWait(wait)
 	set := pool.metrics
-	set.LatchWaits[class][mode].AddAt(b.id, 1)
-	set.LatchWaitNanos[class][mode].AddAt(b.id, waited.Nanoseconds())
-	set.LatchWaitSeconds[class].ObserveAt(b.id, waited.Seconds())
+	set.LatchWaits[class][mode].AddAt(b.stripe(), 1)
+	set.LatchWaitNanos[class][mode].AddAt(b.stripe(), waited.Nanoseconds())
+	set.LatchWaitSeconds[class].ObserveAt(b.stripe(), waited.Seconds())
 	pool.tellWait(wait, waited, Wait{Tag: b.Tag(), Class: class, Mode: mode, Holder: holder})
 }
 

@@ -166,7 +166,7 @@ func (p *Pool) Read(tag BlockTag, ring *Ring) (*Buffer, error) {
 	hash := k.hash()
 	b, s := p.lookup(k, hash, ring == nil)
 	if b != nil && s&flagValid != 0 {
-		p.metrics.BufferHits.AddAt(b.id, 1)
+		p.metrics.BufferHits.AddAt(b.stripe(), 1)
 		return b, nil
 	}
 	if b != nil {
@@ -214,7 +214,7 @@ func (p *Pool) readMiss(k blockKey, hash uint64, ring *Ring, zeroed bool) (*Buff
 	}
 	p.linkLocked(victim, k, hash, pinUnit|useUnit|flagIO)
 	shard.Unlock()
-	p.metrics.BufferMisses.AddAt(victim.id, 1)
+	p.metrics.BufferMisses.AddAt(victim.stripe(), 1)
 	if err := p.load(victim, zeroed); err != nil {
 		return nil, err
 	}
@@ -226,7 +226,7 @@ func (p *Pool) complete(b *Buffer, zeroed bool) (*Buffer, error) {
 	for {
 		s := b.state.Load()
 		if s&flagValid != 0 {
-			p.metrics.BufferHits.AddAt(b.id, 1)
+			p.metrics.BufferHits.AddAt(b.stripe(), 1)
 			return b, nil
 		}
 		if s&flagIO != 0 {
