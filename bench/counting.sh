@@ -2,11 +2,12 @@
 # bench/counting.sh [SECONDS [BLOCKS]]: what counting costs. Builds minipg as it is and with the tag
 # minipg_nocount, which compiles the counts of waits and latches out, and runs pgbench -S and the
 # experiment E7 (INSERT into an unlogged table with a serial key) against both in blocks of
-# counted, not, not, counted. Each block has two servers of its own, for a process keeps the luck it has with its memory
+# counted, not, not, counted and the other way round. Each block has two servers of its own, for a process keeps the luck it has with its memory
 # all its life, and they have one core and pgbench another, for where the kernel moves them is most of the noise
 # otherwise. For each script it prints the transactions a second, the server's CPU time a
 # transaction, the mean loss over the blocks, and the bound the loss is below with 95 % confidence
-# (one-sided, Student's t on the blocks' log ratios). SCALE, CLIENTS and E7CLIENTS are 10, 8 and 64 unless set.
+# (one-sided, Student's t on the blocks' log ratios). SCALE, CLIENTS and E7CLIENTS are 10, 8 and 64 unless set,
+# SCRIPTS "-S E7".
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/setup.sh test
@@ -37,11 +38,13 @@ run_sql() { psql -qAtX -v ON_ERROR_STOP=1 -h "$dir" -p "$1" -U postgres -c "$2" 
 
 go build -buildvcs=false -o "$dir/on" ./cmd/minipg
 go build -buildvcs=false -tags minipg_nocount -o "$dir/off" ./cmd/minipg
-start() {
-	serve on 5451
-	on=$!
-	serve off 5452
-	off=$!
+start() { # ORDER of the two
+	for build in $1; do
+		case $build in
+		on) serve on 5451 && on=$! ;;
+		off) serve off 5452 && off=$! ;;
+		esac
+	done
 	for port in 5451 5452; do
 		tries=0
 		until $pgbin/pg_isready -q -h "$dir" -p $port; do
@@ -56,7 +59,7 @@ finish() {
 	wait "$on" "$off"
 	on= off=
 }
-start
+start "on off"
 for port in 5451 5452; do
 	$pgbin/pgbench -q -h "$dir" -p $port -U postgres -i -s "$scale" postgres 2>/dev/null
 	run_sql $port "CREATE UNLOGGED TABLE ordered (id serial primary key, value text not null)"
@@ -88,13 +91,16 @@ once() { # on|off SCRIPT SECONDS
 		/^tps/ {printf "%s %.3f\n", $3, ticks / hz * 1e6 / n}' "$dir/out"
 }
 
-for script in -S E7; do
+for script in ${SCRIPTS:--S E7}; do
 	: >"$dir/runs"
 	block=0
 	while [ $block -lt "$blocks" ]; do
-		start
-		for build in on off; do once $build $script 1 >/dev/null; done # warm
-		for build in on off off on; do
+		# Who is first is so in every other block.
+		order="on off" runs="on off off on"
+		[ $((block % 2)) = 0 ] || order="off on" runs="off on on off"
+		start "$order"
+		for build in $order; do once $build $script 1 >/dev/null; done # warm
+		for build in $runs; do
 			echo "$block $build $(once $build $script "$seconds")" >>"$dir/runs"
 		done
 		finish

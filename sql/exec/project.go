@@ -141,7 +141,7 @@ func (p *projector) start(in0, in1 *types.Batch) error {
 	}
 	sel, err := p.filter.selectRows(p.f, in0.Rows(), p.sel[:0])
 	if err != nil {
-		return p.retry(err)
+		return p.retry()
 	}
 	p.sel, p.rest = sel, sel
 	p.removed += int64(in0.Len() - len(sel))
@@ -157,9 +157,9 @@ func (p *projector) identity(n int) []int32 {
 }
 
 // retry starts on the batch again row by row, so that the error is met where it belongs (invariant 4).
-func (p *projector) retry(err error) error {
-	if p.f.rt.canceled() != nil {
-		return err
+func (p *projector) retry() error {
+	if canceled := p.f.rt.canceled(); canceled != nil {
+		return canceled
 	}
 	p.slow, p.row = true, 0
 	p.rest = appendRows(p.f.in[0].Rows(), p.sel[:0])
@@ -197,7 +197,7 @@ func (p *projector) emit(max int) (*types.Batch, error) {
 	}
 	if err := p.project(rows); err != nil {
 		rest := p.rest
-		if err := p.retry(err); err != nil {
+		if err := p.retry(); err != nil {
 			return nil, err
 		}
 		// Rows before rest were delivered or did not pass.
