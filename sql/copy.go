@@ -315,7 +315,7 @@ type copySource struct {
 	ctx  context.Context //nolint:containedctx // lives as long as the statement
 	w    ResultWriter
 	file *os.File
-	buf  []byte
+	mem  *copyMemory
 }
 
 // next returns the next piece of data, or io.EOF.
@@ -326,12 +326,10 @@ func (c *copySource) next() ([]byte, error) {
 	if c.file == nil {
 		return c.w.CopyRead(c.ctx)
 	}
-	if c.buf == nil {
-		c.buf = make([]byte, 256<<10)
-	}
-	n, err := c.file.Read(c.buf)
+	buf := c.mem.read()
+	n, err := c.file.Read(buf)
 	if n > 0 {
-		return c.buf[:n], nil
+		return buf[:n], nil
 	}
 	return nil, err
 }
@@ -417,7 +415,7 @@ func (u *utility) copyFrom(n *pg_query.CopyStmt, o *copyOptions) (int64, error) 
 		}
 	}
 	ins.begin()
-	src := &copySource{ctx: u.ctx, w: u.w}
+	src := &copySource{ctx: u.ctx, w: u.w, mem: ins.mem}
 	if n.Filename != "" {
 		if src.file, err = u.copyFile(n); err != nil {
 			return 0, err
@@ -438,14 +436,16 @@ func (u *utility) copyFrom(n *pg_query.CopyStmt, o *copyOptions) (int64, error) 
 	}
 	u.s.block.used = true
 	defer ins.stop()
-	r := &copyReader{src: src, o: o, ins: ins, rel: rel, s: u.s}
+	r := &copyReader{src: src, o: o, ins: ins, rel: rel, s: u.s, buf: ins.mem.data}
 	if err = ins.checkFreeze(); err == nil {
 		err = r.run()
 	}
 	if ferr := ins.finish(err == nil); ferr != nil { // of rows before the one err is about
 		err = r.context(ferr)
 	}
-	if err != nil && src.file == nil {
+	if err == nil {
+		ins.mem.giveBack(r.buf, ins.made)
+	} else if src.file == nil {
 		err = drainCopy(src, err)
 	}
 	return ins.total, err

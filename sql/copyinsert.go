@@ -90,13 +90,14 @@ type copyInsert struct {
 	tids       []engine.TID
 	total      int64
 
-	alone   bool            // rows are read without the session
-	kept    bool            // rows are needed beside their encoded form
-	most    int             // rows of a batch that keeps none
-	work    chan *copyBatch // to the inserting goroutine; nil while there is none
-	done    chan *copyBatch // and back
-	batches int             // made
-	failed  error           // of a batch; nothing is inserted after it
+	alone  bool            // rows are read without the session
+	kept   bool            // rows are needed beside their encoded form
+	most   int             // rows of a batch that keeps none
+	work   chan *copyBatch // to the inserting goroutine; nil while there is none
+	done   chan *copyBatch // and back
+	made   []*copyBatch
+	mem    *copyMemory
+	failed error // of a batch; nothing is inserted after it
 }
 
 func (u *utility) newCopyInsert(rel *catalog.Relation, atts []int, o *copyOptions) (*copyInsert, error) {
@@ -105,7 +106,7 @@ func (u *utility) newCopyInsert(rel *catalog.Relation, atts []int, o *copyOption
 	if err != nil {
 		return nil, err
 	}
-	c := &copyInsert{u: u, rel: rel, table: t, atts: atts, freeze: o.freeze}
+	c := &copyInsert{u: u, rel: rel, table: t, atts: atts, freeze: o.freeze, mem: copyMemories.Get().(*copyMemory)}
 	c.opts.Frozen = o.freeze
 	c.opts.Ring = s.srv.eng.Pool().NewRing(storage.RingBulkWrite)
 	c.check, err = s.newRowChecker(u.ctx, rel, atts)
@@ -121,12 +122,15 @@ func (c *copyInsert) begin() {
 }
 
 func (c *copyInsert) newBatch() *copyBatch {
-	c.batches++
 	b := &copyBatch{row: c.check.emptyRow()}
-	switch before := c.cur; {
-	case c.kept:
+	before := c.cur
+	c.made = append(c.made, b)
+	if c.kept {
 		b.keep()
-	case before != nil: // was full, and so will be this one
+		return b
+	}
+	b.encoded.Rows = c.mem.take()
+	if cap(b.encoded.Bytes) == 0 && before != nil { // was full, and so will be this one
 		b.encoded.Bytes = make([]byte, 0, cap(before.encoded.Bytes))
 		b.encoded.Ends = make([]int32, 0, cap(before.encoded.Ends))
 	}
@@ -310,7 +314,7 @@ func (c *copyInsert) flush() error {
 		c.start()
 	}
 	c.work <- b
-	if c.batches < copyBatches {
+	if len(c.made) < copyBatches {
 		c.cur = c.newBatch()
 		return nil
 	}
