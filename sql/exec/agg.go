@@ -13,6 +13,7 @@ type aggNode struct {
 	input    node
 	strategy plan.AggStrategy
 	spec     *frameSpec // of arguments, filters and direct arguments, over the input
+	once     bool       // an argument is volatile: none is evaluated again for the same row
 	keys     []keyInfo
 	keyCols  []int
 	sets     []aggSet
@@ -82,7 +83,7 @@ func (c *compiler) aggregate(n *plan.Aggregate, info nodeInfo) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.volatile = a.volatile || s.volatile
+	a.once, a.volatile = s.volatile, a.volatile || s.volatile
 	c.aggSets(a, n)
 	for _, k := range a.keyCols {
 		m.used[k] = true
@@ -215,7 +216,7 @@ func (c *compiler) aggOrder(a *aggregate, n *plan.AggCall) error {
 
 func (n *aggNode) build(rt *runtime) operator {
 	op := &aggOp{n: n, rt: rt, child: rt.build(n.input), f: newFrame(rt, n.spec)}
-	op.f.bounded = true
+	op.f.bounded = !n.once
 	op.keyVecs = make([]*types.Vector, len(n.keyCols))
 	for i := range n.sets {
 		op.groups = append(op.groups, newAggGroups(rt, n, &n.sets[i]))

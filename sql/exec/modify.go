@@ -351,16 +351,22 @@ func (op *modifyOp) result(row []types.Datum, tid engine.TID, in *types.Batch, i
 	if op.pr == nil {
 		return nil
 	}
-	var h heap.Header
-	if op.n.header {
-		if _, err := op.table.FetchVersion(op.rt.ctx, tid, &op.written); err != nil {
-			return err
-		}
-		h = op.written.Header
+	h, err := op.headerOf(tid)
+	if err != nil {
+		return err
 	}
 	op.fill(&op.returned, row, tid, h)
 	window(&op.inputRow, in, i, 1)
 	return op.pr.start(&op.returned, &op.inputRow)
+}
+
+// headerOf is the header of the version written, or deleted, at tid, where RETURNING reads it.
+func (op *modifyOp) headerOf(tid engine.TID) (heap.Header, error) {
+	if !op.n.header {
+		return heap.Header{}, nil
+	}
+	_, err := op.table.FetchVersion(op.rt.ctx, tid, &op.written)
+	return op.written.Header, err
 }
 
 // fill makes a batch of one row.
@@ -449,12 +455,9 @@ func (op *modifyOp) deleted(tid engine.TID, in *types.Batch, i int) error {
 	if op.n.returnCol {
 		row = op.old.Values
 	}
-	h := op.old.Header
-	if op.n.header {
-		if _, err := op.table.FetchVersion(op.rt.ctx, tid, &op.written); err != nil {
-			return err
-		}
-		h = op.written.Header // with the xmax that the deletion left
+	h, err := op.headerOf(tid)
+	if err != nil {
+		return err
 	}
 	op.fill(&op.returned, row, tid, h)
 	window(&op.inputRow, in, i, 1)
